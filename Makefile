@@ -1,0 +1,54 @@
+# Each target makes the environment it needs; nothing has to be active. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BENCH := .venv-bench
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.package  ## a one-minute tour on real data
+	@$(VENV)/bin/metricdp demo
+
+test: $(VENV)/.dev  ## every check: ruff, mypy, import-linter, pytest with doctests
+	@echo "== ruff check";          $(VENV)/bin/ruff check .
+	@echo "== ruff format --check"; $(VENV)/bin/ruff format --check .
+	@echo "== mypy --strict";       $(VENV)/bin/mypy
+	@echo "== import-linter";       $(VENV)/bin/lint-imports --no-logo
+	@echo "== pytest, doctests";    $(VENV)/bin/pytest
+	@echo "== all checks passed"
+
+bench: $(BENCH)/.ready  ## samples per second, ours beside the peers
+	@$(BENCH)/bin/python benchmarks/sampling.py
+
+clean:  ## remove environments, caches and build products
+	rm -rf $(VENV) $(BENCH) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(call make_venv,folder): a new virtual environment, refused with a hint where Python is too old.
+define make_venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Python 3.11 or newer is needed, $(PYTHON) is older; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "== setting up $(1) (once)"
+	@$(PYTHON) -m venv --clear $(1)
+endef
+
+$(VENV)/.package: pyproject.toml
+	$(call make_venv,$(VENV))
+	@$(VENV)/bin/python $(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.package
+	@echo "== installing the tools of the tests (once)"
+	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[dev]'
+	@touch $@
+
+$(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
+	$(call make_venv,$(BENCH))
+	@$(BENCH)/bin/python $(PIP_INSTALL) -r benchmarks/requirements.txt -e .
+	@touch $@
