@@ -1,0 +1,101 @@
+"""Exact choices: categories with real probabilities, uniform integers, coins.
+
+A category is where a uniform U falls among thresholds c_1 <= c_2 <= ... on [0, 1]. Thresholds are enclosed
+between 64-bit integers once, so a draw is a comparison of integers; only where the first 64 bits of U meet
+those of a threshold (about once in 2^64 draws) are more bits of the same U read and compared as balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from flint import arb, fmpz
+
+from metricdp.exact.balls import precision
+from metricdp.exact.bits import Source, Words, source
+from metricdp.exact.refine import Integers, _balls_only
+
+__all__ = ["Thresholds", "uniform_below"]
+
+_TOP = (1 << 64) - 1
+
+
+class Thresholds:
+    """Increasing real numbers in [0, 1] that a uniform is compared with.
+
+    Args:
+        cumulative: evaluates the thresholds as balls at the working precision. The last one, 1, is left out:
+            k thresholds part k + 1 categories.
+
+    >>> fair = Thresholds(lambda: [arb(1) / 2])
+    >>> set(fair.draw(1000).tolist()) == {0, 1}
+    True
+    """
+
+    def __init__(self, cumulative: Callable[[], Sequence[arb]]) -> None:
+        self._cumulative = cumulative
+        self._balls: dict[int, Sequence[arb]] = {}
+        with precision(192):
+            scaled = [value * arb((1, 64)) for value in self._at(192)]
+            lower = [_clip(value.lower().floor()) for value in scaled]
+            upper = [_clip(value.upper().floor()) for value in scaled]
+        self._lower = np.array(lower, dtype=np.uint64)
+        self._upper = np.array(upper, dtype=np.uint64)
+
+    def draw(self, count: int) -> Integers:
+        """``count`` independent categories, each the number of thresholds that U is not below."""
+        bits = source()
+        words = bits.words(count)
+        above = np.searchsorted(self._upper, words, side="left")
+        undecided = np.searchsorted(self._lower, words, side="right") != above
+        rows = np.arange(count) if _balls_only.get() else np.flatnonzero(undecided)
+        for row in rows:
+            above[row] = self._refine(bits, int(words[row]))
+        return above
+
+    def _refine(self, bits: Source, word: int) -> int:
+        read = 64
+        while True:
+            with precision(64 + 2 * read):
+                uniform = arb(arb((2 * word + 1, -read - 1)), arb((1, -read - 1)))
+                above = [uniform > value for value in self._at(64 + 2 * read)]
+                below = [uniform < value for value in self._at(64 + 2 * read)]
+            if all(over or under for over, under in zip(above, below, strict=True)):
+                return sum(above)
+            word = (word << read) | bits.integer(read)
+            read *= 2
+
+    def _at(self, bits: int) -> Sequence[arb]:
+        """The thresholds at a precision, which the caller has set; kept, for refinement asks again."""
+        if bits not in self._balls:
+            self._balls[bits] = list(self._cumulative())
+        return self._balls[bits]
+
+
+def uniform_below(bound: int, count: int) -> Integers:
+    """``count`` independent uniform integers in [0, bound), for a bound up to 2^31.
+
+    The integer is floor(bound * U): 32 bits of U settle it but for a share of bound / 2^32.
+
+    >>> sorted(set(uniform_below(3, 1000).tolist()))
+    [0, 1, 2]
+    """
+    bits = source()
+    words: Words = bits.words(count)
+    products = (words >> np.uint64(32)) * np.uint64(bound)
+    chosen = (products >> np.uint64(32)).astype(np.int64)
+    undecided = (products & np.uint64(0xFFFFFFFF)) > np.uint64((1 << 32) - bound)
+    for row in np.arange(count) if _balls_only.get() else np.flatnonzero(undecided):
+        word, read = int(words[row]), 64
+        while ((word + 1) * bound - 1) >> read != word * bound >> read:
+            word, read = (word << 64) | bits.integer(64), read + 64
+        chosen[row] = word * bound >> read
+    return chosen
+
+
+def _clip(value: arb) -> int:
+    whole: fmpz | None = value.unique_fmpz()
+    if whole is None:
+        raise ValueError("a threshold must be a finite number")
+    return max(0, min(_TOP, int(whole)))

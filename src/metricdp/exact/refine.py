@@ -1,0 +1,238 @@
+"""The refinement engine: the exact rounding of an ideal real-valued draw.
+
+The ideal mechanism draws uniforms U with infinitely many bits and computes a real number. What is released is
+that number rounded to the nearest integer (the caller counts in cells of its grid). Here 64 bits of each U are
+read and the number is computed in float64 with a rigorous radius of error; where the interval lies inside one
+cell, the cell is known. Where it does not, about once in 10^5 draws, the number is enclosed by balls, with
+more bits of the *same* U and more precision until it is decided. So the result never depends on rounding:
+it is a function of U alone, and `decide_all_by_balls` computes the same one, slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from flint import arb, fmpz
+from numpy.typing import NDArray
+
+from metricdp.exact.assumed import trusted
+from metricdp.exact.balls import precision
+from metricdp.exact.bits import Source, Words, source
+
+__all__ = [
+    "BLOCK",
+    "CELLS",
+    "LOG_ERROR",
+    "Approximation",
+    "Formula",
+    "Tally",
+    "decide_all_by_balls",
+    "fraction",
+    "nearest_integers",
+    "signed_unit",
+    "signed_unit_ball",
+    "tally",
+    "unit",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Rows = slice | Integers
+
+CELLS = 1 << 61
+"""Draws further out than this many cells saturate."""
+
+BLOCK = 1 << 14
+"""Rows to draw at a time."""
+
+TAIL = 2.0**-20
+"""A uniform below this leaves too much of its logarithm to the bits not yet read; the balls take over."""
+
+LOG_ERROR = 2.0**-42
+"""A bound on the error of ``np.log(unit(words))``, and half that of a product of two units, and so on.
+
+With U >= TAIL: the bits not read move ln U by at most 2^-63 / TAIL = 2^-43, the float nearest to U by 2^-52,
+and numpy's error is at most ERROR * ln(1 / TAIL) < 2^-44. Together less than 2^-42.
+"""
+
+
+class Approximation(NamedTuple):
+    """A batch of draws in float64.
+
+    Attributes:
+        values: one row for each output, one column for each draw; NaN where only balls can tell.
+        radius: a bound on ``|value - ideal|``, for all draws or for each.
+        keep: for rejection sampling, a margin for each draw: the ideal draw is kept where it is positive.
+        keep_radius: a bound on the margin's error.
+    """
+
+    values: Floats
+    radius: float | Floats
+    keep: Floats | None = None
+    keep_radius: float | Floats = 0.0
+
+
+class Formula(Protocol):
+    """An ideal draw as a function of uniforms, said twice: quickly in floats, rigorously in balls.
+
+    Attributes:
+        uniforms: how many uniforms a draw takes.
+        outputs: how many numbers it gives.
+    """
+
+    @property
+    def uniforms(self) -> int: ...
+
+    @property
+    def outputs(self) -> int: ...
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """The draws for the given rows of the input, from words of shape (uniforms, rows)."""
+        ...
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """One draw at the working precision: its outputs and, if draws may be rejected, the margin."""
+        ...
+
+
+@dataclass
+class Tally:
+    """How many draws were made, and how many of them needed balls."""
+
+    draws: int = 0
+    refined: int = 0
+
+
+_tally: ContextVar[Tally | None] = ContextVar("metricdp_tally", default=None)
+_balls_only: ContextVar[bool] = ContextVar("metricdp_balls_only", default=False)
+
+
+@contextmanager
+def tally() -> Iterator[Tally]:
+    """Count the draws made inside the block."""
+    count = Tally()
+    token = _tally.set(count)
+    try:
+        yield count
+    finally:
+        _tally.reset(token)
+
+
+@contextmanager
+def decide_all_by_balls() -> Iterator[None]:
+    """Trust no float inside the block: the slow path that the quick one must agree with, bit for bit."""
+    token = _balls_only.set(True)
+    try:
+        yield
+    finally:
+        _balls_only.reset(token)
+
+
+def nearest_integers(formula: Formula, count: int) -> Integers:
+    """Draw ``count`` times from the formula and round each output to the nearest integer, exactly.
+
+    A caller with many rows asks for a `BLOCK` at a time, so that work stays in the processor's cache.
+    """
+    bits = source()
+    result = np.empty((formula.outputs, count), dtype=np.int64)
+    by_balls = _balls_only.get() or not trusted()
+    pending = _attempt(formula, bits, slice(0, count), np.arange(count), result, by_balls)
+    while pending.size:
+        pending = _attempt(formula, bits, pending, pending, result, by_balls)
+    return result
+
+
+def _attempt(
+    formula: Formula, bits: Source, rows: Rows, numbers: Integers, result: Integers, by_balls: bool
+) -> Integers:
+    """Draw once for each row; write what was kept and return the numbers of the rows to be drawn again."""
+    words = bits.words(formula.uniforms * numbers.size).reshape(formula.uniforms, numbers.size)
+    values, radius, keep, keep_radius = formula.approximate(words, rows)
+    nearest = np.rint(values)
+    distance = np.abs(np.subtract(values, nearest, out=values), out=values)
+    with np.errstate(invalid="ignore"):  # NaN, the undecided, casts to something that is overwritten below
+        result[:, rows] = nearest
+    decided = distance < 0.5 - radius  # at 1/2 from the integer the next cell begins
+    again: list[int] = []
+    if keep is not None:
+        decided = decided.all(axis=0) & (np.abs(keep) > keep_radius)
+        again = np.flatnonzero(decided & (keep < 0) & (not by_balls)).tolist()
+    undecided = _where_not(decided, by_balls)
+    for column in undecided:
+        row = int(numbers[column])
+        cells = _refine(formula, bits, [int(word) for word in words[:, column]], row, keep is not None)
+        if cells is None:
+            again.append(int(column))
+        else:
+            result[:, row] = cells
+    count = _tally.get()
+    if count is not None:
+        count.draws += numbers.size
+        count.refined += len(undecided)
+    return numbers[np.sort(np.array(again, dtype=np.int64))]
+
+
+def _where_not(decided: NDArray[np.bool_], by_balls: bool) -> Integers:
+    """The columns in which not every output is decided."""
+    if by_balls:
+        return np.arange(decided.shape[-1])
+    if decided.all():
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(~(decided if decided.ndim == 1 else decided.all(axis=0)))
+
+
+def _refine(formula: Formula, bits: Source, words: list[int], row: int, may_reject: bool) -> list[int] | None:
+    """Decide one draw by balls, reading more bits of its uniforms as needed; None where it is rejected."""
+    read = 64
+    while True:
+        with precision(64 + 2 * read):
+            width = arb((1, -read - 1))
+            uniforms = [arb(arb((2 * word + 1, -read - 1)), width) for word in words]
+            outputs = list(formula.ball(uniforms, row))
+            margin = outputs.pop() if may_reject else None
+            if margin is not None and margin < 0:
+                return None
+            if margin is None or margin > 0:
+                cells = [(output + arb((1, -1))).floor().unique_fmpz() for output in outputs]
+                if all(cell is not None for cell in cells):
+                    return [_saturate(cell) for cell in cells]
+        words = [(word << read) | bits.integer(read) for word in words]
+        read *= 2
+
+
+def _saturate(cell: fmpz) -> int:
+    return max(-CELLS, min(CELLS, int(cell)))
+
+
+def fraction(words: Words) -> Floats:
+    """Uniforms on [0, 1] as floats, within 2^-53 of the ideal."""
+    values: Floats = words * 2.0**-64
+    return values
+
+
+def unit(words: Words) -> Floats:
+    """Uniforms to take logarithms of: as floats, NaN below `TAIL`; see `LOG_ERROR`."""
+    return _without_tail(fraction(words))
+
+
+def signed_unit(words: Words) -> tuple[Floats, Floats]:
+    """Floats whose sign is fair, and units from the other 63 bits; `signed_unit_ball` says it in balls."""
+    magnitudes: Floats = (words & np.uint64(2**63 - 1)).view(np.int64) * 2.0**-63
+    return words.view(np.float64), _without_tail(magnitudes)
+
+
+def signed_unit_ball(uniform: arb) -> tuple[int, arb]:
+    """The sign that the first bit of U gives, and the uniform that its other bits are."""
+    first = int(uniform.mid() > arb((1, -1)))  # the midpoint lies inside, so its first bit is U's
+    return 1 - 2 * first, 2 * uniform - first
+
+
+def _without_tail(values: Floats) -> Floats:
+    if values.min() < TAIL:
+        values[values < TAIL] = np.nan
+    return values

@@ -1,0 +1,111 @@
+"""Secrets are placed on a grid as the exact rationals they are."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metricdp.errors import KindError, NotFiniteError, OffGridError, OutOfDomainError
+from metricdp.exact.grid import Grid
+
+WIDTHS = [Fraction(1), Fraction(1, 2**20), Fraction(8), Fraction(1, 100), Fraction(1, 3), Fraction(7), Fraction(0.1)]
+widths = st.sampled_from(WIDTHS)
+
+
+def check(grid, secrets, exact):
+    placed = grid.place(secrets)
+    for row, secret in enumerate(exact):
+        fraction = placed.exact(row)
+        assert grid.width * (int(placed.cells[row]) + fraction) == secret
+        assert abs(Fraction(float(placed.fractions[row])) - fraction) <= Fraction(placed.radius)
+        assert placed.aligned()[row] == ((secret / grid.width).denominator == 1)
+
+
+@given(widths, st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=8))
+def test_floats(width, numbers):
+    check(Grid(width), np.array(numbers), [Fraction(number) for number in numbers])
+
+
+@given(widths, st.lists(st.integers(-(2**30), 2**30), min_size=1, max_size=8))
+def test_integers(width, numbers):
+    check(Grid(width), np.array(numbers), [Fraction(number) for number in numbers])
+
+
+@given(st.sampled_from([Fraction(1), Fraction(7), Fraction(10**9)]), st.lists(st.integers(-(2**61), 2**61), min_size=1))
+def test_integers_that_no_float_holds(width, numbers):
+    check(Grid(width), np.array(numbers), [Fraction(number) for number in numbers])
+
+
+@given(widths, st.lists(st.decimals(-(10**6), 10**6, places=8), min_size=1, max_size=5))
+def test_decimals(width, numbers):
+    secrets = np.empty(len(numbers), dtype=object)
+    secrets[:] = numbers
+    check(Grid(width), secrets, [Fraction(number) for number in numbers])
+
+
+def test_a_residue_far_out_keeps_its_digits():
+    """x / r near 2^50: the naive quotient has three bits left for the fraction."""
+    grid = Grid(Fraction(1, 3))
+    secrets = np.array([float(2**49) + 0.125, float(2**49) + 0.25])
+    check(grid, secrets, [Fraction(float(secret)) for secret in secrets])
+
+
+def test_points_are_the_nearest_floats():
+    assert Grid(Fraction(1, 100)).values(np.array([3, 7, 29])).tolist() == [0.03, 0.07, 0.29]
+    assert Grid(Fraction(1, 4)).values(np.array([-3])).tolist() == [-0.75]
+
+
+def test_results_have_the_type_of_the_secrets():
+    cents = Grid(Fraction(1, 100))
+    money = np.array([Decimal("1.23")], dtype=object)
+    assert cents.points(np.array([450]), cents.place(money), money).tolist() == [Decimal("4.5")]
+    thirds = np.array([Fraction(1, 3)], dtype=object)
+    assert Grid(Fraction(1, 3)).points(np.array([2]), Grid(Fraction(1, 3)).place(thirds), thirds)[0] == Fraction(2, 3)
+    small = np.array([1.5], dtype=np.float32)
+    assert cents.points(np.array([5]), cents.place(small), small).dtype == np.float32
+    whole = np.array([5])
+    assert Grid(Fraction(2)).points(np.array([3]), Grid(Fraction(2)).place(whole), whole).tolist() == [6]
+
+
+def test_overflow_saturates():
+    assert Grid(Fraction(10)).whole_values(np.array([2**61]))[0] == (2**63 - 1) // 10 * 10
+    assert Grid(Fraction(1)).values(np.array([2**61]))[0] == 2.0**53
+
+
+@pytest.mark.parametrize(
+    ("secrets", "error", "row"),
+    [
+        (np.array([0.0, np.nan]), NotFiniteError, 1),
+        (np.array([np.inf]), NotFiniteError, 0),
+        (np.array([0.0, 1e300]), OutOfDomainError, 1),
+        (np.array([0.0, 1e-300, 1e17]), OutOfDomainError, 2),
+        (np.array([-(2**63)]), OutOfDomainError, 0),
+        (np.array(["a"]), KindError, None),
+        (np.array([True]), KindError, None),
+        (np.array([1j]), KindError, None),
+        (np.array([1, "a"], dtype=object), KindError, 1),
+        (np.array([1, Decimal("NaN")], dtype=object), NotFiniteError, 1),
+        (np.array([1, True], dtype=object), KindError, 1),
+        (np.array([2**70], dtype=object), OutOfDomainError, 0),
+    ],
+)
+def test_bad_secrets_are_refused_by_row(secrets, error, row):
+    with pytest.raises(error) as caught:
+        Grid(Fraction(1, 2)).place(secrets)
+    assert caught.value.row == row
+
+
+def test_off_the_grid_is_refused_exactly():
+    assert Grid(Fraction(1, 4)).on_grid(np.array([0.75, -2.0])).tolist() == [3, -8]
+    assert Grid(Fraction(1, 10)).on_grid(np.array([Decimal("0.3")], dtype=object)).tolist() == [3]
+    for grid, secrets in [
+        (Grid(Fraction(1, 4)), np.array([0.75, 0.7500000000000001])),
+        (Grid(Fraction(1, 10)), np.array([0.0, 0.3])),  # the float 0.3 is not three tenths
+        (Grid(Fraction(7)), np.array([14, 13])),
+    ]:
+        with pytest.raises(OffGridError) as caught:
+            grid.on_grid(secrets)
+        assert caught.value.row == 1
