@@ -23,7 +23,8 @@ from metricdp.exact.balls import precision
 __all__ = ["ERROR", "measure", "trusted"]
 
 ERROR = 2.0**-48
-"""The greatest error assumed: relative for log, exp, tan and hypot, absolute for sin, cos and arctan2."""
+"""The greatest error assumed: relative for log, exp, tan and hypot, and for sin up to pi / 2; absolute for cos,
+arctan2, and sin beyond."""
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +32,8 @@ Floats = NDArray[np.float64]
 def _spread(low: float, high: float, count: int) -> Floats:
     """Points that fill an interval evenly without lying on a lattice of floats."""
     golden = (math.sqrt(5) - 1) / 2
-    return low + (high - low) * ((np.arange(1, count + 1) * golden) % 1.0)
+    points: Floats = low + (high - low) * ((np.arange(1.0, count + 1) * golden) % 1.0)
+    return points
 
 
 def _logarithm_points(count: int) -> Floats:
@@ -47,6 +49,7 @@ _CASES: dict[str, _Case] = {
     "exp": (np.exp, arb.exp, lambda n: (_spread(-700, 5, n),), True),
     "tan": (np.tan, arb.tan, lambda n: (_spread(0, math.pi / 4, n),), True),
     "sin": (np.sin, arb.sin, lambda n: (_spread(0, 2 * math.pi, n),), False),
+    "small sin": (np.sin, arb.sin, lambda n: (math.pi / 2 * 2.0 ** -_spread(0, 60, n),), True),
     "cos": (np.cos, arb.cos, lambda n: (_spread(0, 2 * math.pi, n),), False),
     "arctan2": (np.arctan2, arb.atan2, lambda n: (_spread(-1, 1, n), _spread(-1, 1, n + 7)[7:]), False),
     "hypot": (

@@ -6,6 +6,7 @@ A secret x is an exact rational, whatever type it came in. On a grid with cells 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import KindError, NotFiniteError, OffGridError, OutOfDomainError
+from metricdp.errors import KindError, LevelError, NotFiniteError, OffGridError, OutOfDomainError
 from metricdp.exact.refine import Floats, Integers
 
 __all__ = ["Grid", "Placed"]
@@ -63,10 +64,20 @@ class Grid:
 
     width: Fraction
 
+    def __post_init__(self) -> None:
+        if not Fraction(1, 2**500) < self.width < 2**500:
+            raise LevelError("a resolution lies between 2^-500 and 2^500")
+
+    @staticmethod
+    @functools.lru_cache(maxsize=1024)
+    def of(width: Fraction) -> Grid:
+        """The grid of that width, kept because every block of rows asks for it."""
+        return Grid(width)
+
     @cached_property
     def _is_power_of_two(self) -> bool:
         top, bottom = self.width.numerator, self.width.denominator
-        return top & (top - 1) == 0 and bottom & (bottom - 1) == 0 and abs(math.log2(self.width)) < 1000
+        return top & (top - 1) == 0 and bottom & (bottom - 1) == 0
 
     def place(self, secrets: NDArray[Any], unit: Fraction = Fraction(1)) -> Placed:
         """Split secrets, counted in multiples of ``unit``, into cells and fractions."""
@@ -90,7 +101,8 @@ class Grid:
 
     def values(self, cells: Integers) -> Floats:
         """The grid's points as floats: the nearest float to ``width * cell``, saturating far out."""
-        within: Floats = np.clip(cells, -2 * FLOAT_CELLS, 2 * FLOAT_CELLS).astype(np.float64)
+        within = cells.astype(np.float64)
+        np.clip(within, -2.0 * FLOAT_CELLS, 2.0 * FLOAT_CELLS, out=within)
         top, bottom = self.width.numerator, self.width.denominator
         if self._is_power_of_two or bottom.bit_length() > 53 or top.bit_length() > 53:
             within *= float(self.width)
@@ -117,9 +129,8 @@ class Grid:
                 results[row] = int(point) if self.width.denominator == 1 else float(point)
         return results
 
-    def on_grid(self, secrets: NDArray[Any]) -> Integers:
+    def on_grid(self, placed: Placed) -> Integers:
         """The cells of secrets that must lie on the grid; refuses any that lies between two points."""
-        placed = self.place(secrets)
         aligned = placed.aligned()
         if not aligned.all():
             raise OffGridError(
@@ -142,11 +153,14 @@ class Grid:
 
         if self._is_power_of_two:
             fractions = quotients - cells
+
+            def aligned() -> NDArray[np.bool_]:
+                return (fractions == 0) & ((quotients != 0) | (secrets == 0))
+
             # Exact, but for a quotient so small that it underflows.
-            return Placed(cells.astype(np.int64), fractions, 2.0**-1000, exact, lambda: fractions == 0, False)
-        fractions = self._residues(secrets, cells)
-        aligned = _each(exact, cells.size)
-        return Placed(cells.astype(np.int64), fractions, 2.0**-48, exact, aligned, whole_results=False)
+            return Placed(cells.astype(np.int64), fractions, 2.0**-1000, exact, aligned, whole_results=False)
+        residues = self._residues(secrets, cells)
+        return Placed(cells.astype(np.int64), residues, 2.0**-48, exact, _each(exact, cells.size), whole_results=False)
 
     def _residues(self, secrets: Floats, cells: Floats) -> Floats:
         """``secrets / width - cells`` to full relative accuracy, by products in two floats (Dekker)."""
@@ -161,6 +175,10 @@ class Grid:
 
     def _place_integers(self, secrets: Integers, width: Fraction) -> Placed:
         top, bottom = width.numerator, width.denominator
+        if top == bottom == 1:
+            self._check((secrets <= INTEGER_CELLS) & (secrets >= -INTEGER_CELLS), INTEGER_CELLS)
+            zeros, everywhere = np.zeros(secrets.size), np.ones(secrets.size, dtype=bool)
+            return Placed(secrets, zeros, 0.0, lambda row: Fraction(0), lambda: everywhere, whole_results=True)
         if top * bottom >= 2**62:
             return self._place_objects(secrets.astype(object), width)
         whole, rest = np.divmod(secrets, top)

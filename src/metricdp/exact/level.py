@@ -73,8 +73,10 @@ class Level:
         return float(self.enclose(80))
 
     def __mul__(self, factor: LevelLike) -> Level:
-        if not isinstance(factor, Level):
+        if isinstance(factor, (int, float, Fraction, Decimal)):
             return Level(self.coefficient * rational(factor), self.log_of)
+        if not isinstance(factor, Level):
+            return NotImplemented  # a metric knows how to be scaled
         if factor.log_of is None:
             return Level(self.coefficient * factor.coefficient, self.log_of)
         if self.log_of is None:
@@ -149,7 +151,7 @@ def _decimal(number: Fraction) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     short = f"{float(number):.12g}"
-    if Fraction(short) == number or float(short) == float(number) and _is_dyadic(number):
+    if Fraction(short) == number or (float(short) == float(number) and _is_dyadic(number)):
         return short
     return f"{number.numerator}/{number.denominator}" if number.denominator < 10**6 else short
 

@@ -47,7 +47,7 @@ Rows = slice | Integers
 CELLS = 1 << 61
 """Draws further out than this many cells saturate."""
 
-BLOCK = 1 << 14
+BLOCK = 1 << 15
 """Rows to draw at a time."""
 
 TAIL = 2.0**-20
@@ -78,18 +78,17 @@ class Approximation(NamedTuple):
 
 
 class Formula(Protocol):
-    """An ideal draw as a function of uniforms, said twice: quickly in floats, rigorously in balls.
-
-    Attributes:
-        uniforms: how many uniforms a draw takes.
-        outputs: how many numbers it gives.
-    """
+    """An ideal draw as a function of uniforms, said twice: quickly in floats, rigorously in balls."""
 
     @property
-    def uniforms(self) -> int: ...
+    def uniforms(self) -> int:
+        """How many uniforms a draw takes."""
+        ...
 
     @property
-    def outputs(self) -> int: ...
+    def outputs(self) -> int:
+        """How many numbers it gives."""
+        ...
 
     def approximate(self, words: Words, rows: Rows) -> Approximation:
         """The draws for the given rows of the input, from words of shape (uniforms, rows)."""
@@ -199,8 +198,9 @@ def _refine(formula: Formula, bits: Source, words: list[int], row: int, may_reje
                 return None
             if margin is None or margin > 0:
                 cells = [(output + arb((1, -1))).floor().unique_fmpz() for output in outputs]
-                if all(cell is not None for cell in cells):
-                    return [_saturate(cell) for cell in cells]
+                known = [_saturate(cell) for cell in cells if cell is not None]
+                if len(known) == len(cells):
+                    return known
         words = [(word << read) | bits.integer(read) for word in words]
         read *= 2
 
@@ -211,7 +211,8 @@ def _saturate(cell: fmpz) -> int:
 
 def fraction(words: Words) -> Floats:
     """Uniforms on [0, 1] as floats, within 2^-53 of the ideal."""
-    values: Floats = words * 2.0**-64
+    values = words.astype(np.float64)
+    values *= 2.0**-64
     return values
 
 
@@ -222,7 +223,8 @@ def unit(words: Words) -> Floats:
 
 def signed_unit(words: Words) -> tuple[Floats, Floats]:
     """Floats whose sign is fair, and units from the other 63 bits; `signed_unit_ball` says it in balls."""
-    magnitudes: Floats = (words & np.uint64(2**63 - 1)).view(np.int64) * 2.0**-63
+    magnitudes = (words & np.uint64(2**63 - 1)).view(np.int64).astype(np.float64)
+    magnitudes *= 2.0**-63
     return words.view(np.float64), _without_tail(magnitudes)
 
 

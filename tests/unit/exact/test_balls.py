@@ -52,11 +52,16 @@ def test_log_bounds_bracket_by_exp(x):
         assert arb(high).exp() >= arb(x) or low == high == 0
 
 
+def fail_at(bits):
+    with precision(bits):
+        assert ctx.prec == bits
+        raise ZeroDivisionError
+
+
 def test_precision_is_put_back_even_after_an_error():
     before = ctx.prec
-    with pytest.raises(ZeroDivisionError), precision(777):
-        assert ctx.prec == 777
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        fail_at(777)
     assert ctx.prec == before
 
 

@@ -78,10 +78,13 @@ def test_a_source_does_not_pickle():
 
 
 def test_the_seeded_twin_repeats_warns_and_ends_with_its_block():
-    with pytest.warns(NotPrivateWarning, match="not private"), seeded(3) as bits:
-        first = bits.words(4)
-        assert source() is bits
-        assert not bits.private
+    block = seeded(3)
+    with pytest.warns(NotPrivateWarning, match="not private"):
+        bits = block.__enter__()
+    first = bits.words(4)
+    assert source() is bits
+    assert not bits.private
+    block.__exit__(None, None, None)
     with seeded(3) as bits:
         assert (bits.words(4) == first).all()
     with seeded(4) as bits:

@@ -83,7 +83,13 @@ def test_a_product_of_logarithms_is_refused():
 
 @pytest.mark.parametrize(
     ("level", "text"),
-    [(ln(2), "ln 2"), (3 * ln(2), "3 ln 2"), (Level.of("0.1"), "0.1"), (Level.of("1/3"), "1/3"), (Level.of(2), "2")],
+    [
+        (ln(2), "ln 2"),
+        (3 * ln(2), "3 ln 2"),
+        (Level.of("0.1"), "0.1"),
+        (Level.of("1/3"), "1/3"),
+        (Level.of(2), "2"),
+    ],
 )
 def test_it_prints_as_mathematics(level, text):
     assert str(level) == text

@@ -1,0 +1,169 @@
+"""A secret that may be missing, where that too is secret."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from metricdp.errors import ImpossibleError, LevelError, NotAMetricError
+from metricdp.exact.balls import ball, decide_sign
+from metricdp.exact.choice import Thresholds
+from metricdp.exact.level import LevelLike
+from metricdp.mechanisms.containers import unpack_numbers
+from metricdp.mechanisms.continuous import Bounds, LineLaplace, line_laplace, parse_bounds
+from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below
+from metricdp.mechanisms.noise_metric import on_the_line
+from metricdp.metrics import Guarantee, Metric
+from metricdp.metrics.nulls import Nullable
+
+__all__ = ["NullableLaplace", "nullable_laplace"]
+
+
+@dataclass(frozen=True)
+class NullableLaplace(Mechanism):
+    """Numbers within bounds, or null, where null lies at one distance D from every number.
+
+    A number is released as null with probability p and otherwise through ``numbers``; null as null with
+    probability q, and otherwise as the middle of the bounds would be. With h = e (upper - lower) / 2 the distance from
+    the middle to a bound, e the level, ``p = (exp(D - h) - 1) / (exp(2 D - h) - 1)`` and ``q = exp(D) p``: the largest
+    q - p for which
+
+    - ``q <= exp(D) p``, when null is released, and
+    - ``(1 - p) exp(h) <= exp(D) (1 - q)``, when a number is.
+
+    Attributes:
+        metric: a level times ``nullable(absolute(), ..)``, or of a multiple of it.
+        numbers: the Laplace mechanism for the numbers.
+
+    Guarantee:
+        ``metric`` on null and the numbers within the bounds; tight.
+
+    References:
+        Paper 1, section 5, for null-extended universes.
+    """
+
+    metric: Metric
+    numbers: LineLaplace
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``metric``, with no delta."""
+        return Guarantee(self.metric)
+
+    @property
+    def resolution(self) -> Fraction:
+        """Of the numbers."""
+        return self.numbers.resolution
+
+    def false_null(self) -> arb:
+        """p: the probability that a number is released as null."""
+        far, half = self._null_distance(), self._half_width()
+        return (far - half).expm1() / (2 * far - half).expm1()
+
+    def true_null(self) -> arb:
+        """q: the probability that null is released as null."""
+        return self._null_distance().exp() * self.false_null()
+
+    def release(self, secrets: Any) -> Any:
+        """See `Mechanism.release`; None, and NaN in an array or a Series, is null, and comes back as it went in."""
+        batch = unpack_numbers(secrets)
+        return batch.pack(in_blocks(batch.rows, self._draw))
+
+    def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
+        is_null = _nulls(secrets)
+        filled = secrets.copy()
+        filled[is_null] = self._middle_like(secrets)
+        if secrets.dtype == object and not any(isinstance(secret, float) for secret in filled):
+            released = np.asarray(self.numbers._draw(filled), dtype=object)
+        elif secrets.dtype == object:
+            released = self.numbers._draw(filled.astype(object)).astype(object)
+        else:
+            released = self.numbers._draw(filled)
+            if released.dtype.kind in "iu":
+                released = released.astype(object)
+        becomes_null = np.empty(len(secrets), dtype=bool)
+        # Category 0 is U below the threshold: released as null.
+        becomes_null[is_null] = self._null_thresholds[1].draw(int(is_null.sum())) == 0
+        becomes_null[~is_null] = self._null_thresholds[0].draw(int((~is_null).sum())) == 0
+        released[becomes_null] = None if released.dtype == object else np.nan
+        return released
+
+    def probability_within(self, distance: float) -> float:
+        """For a number: not released as null and within ``distance``. For null see `true_null`."""
+        stays = probability_below(lambda: 1 - self.false_null())
+        return self.numbers.probability_within(distance) * stays * (1 - 2.0**-50)
+
+    def _explain_error(self) -> str:
+        kept, made_up = (probability_below(p) for p in (self.true_null, self.false_null))
+        return (
+            f"A null is released as null with probability {kept:.3g}, a number with probability {made_up:.3g}.\n"
+            f"For a number released as one: {self.numbers._explain_error()}"
+        )
+
+    def _middle_like(self, secrets: NDArray[Any]) -> Any:
+        lower, upper = self._bounds
+        middle = (lower + upper) / 2
+        return middle if secrets.dtype == object else float(middle)
+
+    @property
+    def _bounds(self) -> Bounds:
+        assert self.numbers.bounds is not None
+        return self.numbers.bounds
+
+    def _half_width(self) -> arb:
+        lower, upper = self._bounds
+        return self.numbers.rate() * ball((upper - lower) / 2)
+
+    def _null_distance(self) -> arb:
+        return self.metric.ball(None, self._bounds[0])
+
+    @cached_property
+    def _null_thresholds(self) -> tuple[Thresholds, Thresholds]:
+        return Thresholds(lambda: [self.false_null()]), Thresholds(lambda: [self.true_null()])
+
+
+def nullable_laplace(
+    metric: Metric, bounds: tuple[LevelLike, LevelLike] | None, resolution: LevelLike | None = None
+) -> NullableLaplace:
+    """The Laplace mechanism for numbers within bounds that may be null.
+
+    >>> import metricdp as mdp
+    >>> d = mdp.metrics.nullable(mdp.metrics.absolute(), 100)
+    >>> K = nullable_laplace(mdp.ln(2) / 10 * d, bounds=(0, 100))
+    >>> K.release([None, 50.0]) is not None
+    True
+    """
+    unit = metric.unit
+    if not isinstance(unit, Nullable):
+        raise LevelError("nullable_laplace takes a multiple of nullable(..)")
+    if bounds is None:
+        raise ImpossibleError(
+            "no mechanism keeps a null secret among unbounded numbers: two numbers are at most twice the null's "
+            "distance apart in what they can promise each other, so d would have to be capped there. Declare bounds, "
+            "or keep nulls in a public column of their own"
+        )
+    if unit.diameter == math.inf:
+        raise LevelError("a null at infinite distance is public: keep it in a column of its own")
+    numbers = line_laplace(on_the_line(metric.level * unit.base), resolution, parse_bounds(bounds))
+    made = NullableLaplace(metric, numbers)
+    lower, upper = made._bounds
+    if decide_sign(lambda: 2 * made._null_distance() - metric.ball(lower, upper)) < 0:
+        raise NotAMetricError(
+            "null lies nearer than half the width of the bounds: the triangle inequality breaks there"
+        )
+    return made
+
+
+def _nulls(secrets: NDArray[Any]) -> NDArray[np.bool_]:
+    if secrets.dtype == object:
+        return np.array([secret is None or secret != secret for secret in secrets], dtype=bool)
+    if secrets.dtype.kind == "f":
+        return np.asarray(np.isnan(secrets))
+    return np.zeros(len(secrets), dtype=bool)

@@ -1,0 +1,183 @@
+"""Mechanisms out of mechanisms: side by side, one after the other, and with something done to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from metricdp.errors import LevelError, ShapeError
+from metricdp.mechanisms.mechanism import Mechanism
+from metricdp.metrics import Guarantee, attributes
+
+__all__ = ["Composed", "Independent", "Postprocessed", "compose", "independent", "postprocess"]
+
+
+class _Several(Mechanism):
+    """A mechanism made of others, whose results it returns side by side."""
+
+    mechanisms: tuple[Mechanism, ...]
+
+    @property
+    def resolution(self) -> tuple[Any, ...]:
+        """Of each part."""
+        return tuple(getattr(mechanism, "resolution", None) for mechanism in self.mechanisms)
+
+    def probability_within(self, distance: float) -> float:
+        """The probability that every part lies within ``distance``, its noise being independent."""
+        product = 1.0
+        for mechanism in self.mechanisms:
+            product *= mechanism.probability_within(distance) * (1 - 2.0**-50)
+        return product
+
+    def _explain_error(self) -> str:
+        lines = [mechanism._explain_error() for mechanism in self.mechanisms]
+        return "\n".join(f"Part {number}: {line}" for number, line in enumerate(lines, start=1))
+
+
+@dataclass(frozen=True)
+class Independent(_Several):
+    """Product sanitisation: each attribute of a record by its own mechanism, with independent noise.
+
+    Guarantee:
+        The sum of the attributes' metrics, and of their deltas: records that differ in one attribute
+        keep that attribute's guarantee, and others add up.
+
+    References:
+        Paper 2, Theorem 5.
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The sum over attributes, numbered from 0."""
+        parts = [mechanism.guarantee for mechanism in self.mechanisms]
+        metric = attributes({str(number): part.metric for number, part in enumerate(parts)})
+        return Guarantee(metric, sum(part.delta for part in parts))
+
+    def release(self, secrets: Any) -> Any:
+        """Release records: a tuple gives a tuple, a list of tuples a list of tuples, a frame a frame."""
+        count = len(self.mechanisms)
+        if hasattr(secrets, "columns") and hasattr(secrets, "copy"):
+            names = list(secrets.columns)
+            if len(names) != count:
+                raise ShapeError(f"{count} columns are wanted, not {len(names)}")
+            released = secrets.copy()
+            for name, mechanism in zip(names, self.mechanisms, strict=True):
+                released[name] = mechanism.release(secrets[name])
+            return released
+        if isinstance(secrets, tuple):
+            return self._rows([secrets])[0]
+        return self._rows(list(secrets))
+
+    def _rows(self, records: Sequence[Any]) -> list[tuple[Any, ...]]:
+        if not records:
+            raise ShapeError("nothing to release: the input is empty")
+        for row, record in enumerate(records):
+            if len(record) != len(self.mechanisms):
+                raise ShapeError(f"records of {len(self.mechanisms)} attributes are wanted", row)
+        columns = zip(*records, strict=True)
+        released = [mechanism.release(list(column)) for mechanism, column in zip(self.mechanisms, columns, strict=True)]
+        return list(zip(*released, strict=True))
+
+
+@dataclass(frozen=True)
+class Composed(_Several):
+    """Several releases of the same secret.
+
+    Guarantee:
+        Metrics add up, and deltas.
+
+    References:
+        Paper 4, Fact 1 (2).
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The sum of the parts'."""
+        return reduce(add, (mechanism.guarantee for mechanism in self.mechanisms))
+
+    def release(self, secrets: Any) -> Any:
+        """A tuple with the release of each part."""
+        return tuple(mechanism.release(secrets) for mechanism in self.mechanisms)
+
+
+@dataclass(frozen=True)
+class Postprocessed(Mechanism):
+    """A function of a release.
+
+    Guarantee:
+        That of the mechanism, whatever the function, as long as it does not look at the secret.
+
+    References:
+        Paper 4, Fact 1 (1); paper 2, Theorem 4.
+    """
+
+    mechanism: Mechanism
+    function: Callable[[Any], Any]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """That of ``mechanism``."""
+        return self.mechanism.guarantee
+
+    @property
+    def resolution(self) -> Any:
+        """That of ``mechanism``; the function may have changed it."""
+        return getattr(self.mechanism, "resolution", None)
+
+    def release(self, secrets: Any) -> Any:
+        """The function of what ``mechanism`` releases, a scalar, list, array or Series as a whole."""
+        return self.function(self.mechanism.release(secrets))
+
+    def probability_within(self, distance: float) -> float:
+        """That of ``mechanism``, before the function."""
+        return self.mechanism.probability_within(distance)
+
+    def _explain_error(self) -> str:
+        return f"Before post-processing: {self.mechanism._explain_error()}"
+
+
+def independent(*mechanisms: Mechanism) -> Independent:
+    """Sanitise records attribute by attribute.
+
+    >>> import metricdp as mdp
+    >>> K = mdp.independent(mdp.randomized_response(["a", "b"], 1), mdp.laplace(mdp.metrics.absolute().within(5)))
+    >>> letter, number = K.release(("a", 3.5))
+    >>> letter in ("a", "b"), isinstance(number, float)
+    (True, True)
+    """
+    return Independent(_some(mechanisms))
+
+
+def compose(*mechanisms: Mechanism) -> Composed:
+    """Release the same secret several times; what that costs adds up.
+
+    >>> import metricdp as mdp
+    >>> d = mdp.metrics.absolute()
+    >>> mdp.compose(mdp.laplace(2 * d), mdp.laplace(3 * d)).guarantee == mdp.laplace(5 * d).guarantee
+    True
+    """
+    return Composed(_some(mechanisms))
+
+
+def postprocess(mechanism: Mechanism, function: Callable[[Any], Any]) -> Postprocessed:
+    """Apply a function to every release; costs nothing.
+
+    >>> import metricdp as mdp
+    >>> K = mdp.postprocess(mdp.laplace(mdp.metrics.absolute().within(5)), round)
+    >>> isinstance(K.release(3.5), int)
+    True
+    """
+    return Postprocessed(mechanism, function)
+
+
+def _some(mechanisms: tuple[Mechanism, ...]) -> tuple[Mechanism, ...]:
+    if not mechanisms:
+        raise LevelError("at least one mechanism is wanted")
+    return mechanisms

@@ -1,0 +1,230 @@
+"""The Laplace mechanism on the globe: no projection, right at the poles and across the date line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from metricdp.errors import LevelError, NotFiniteError, OutOfDomainError, ShapeError, UnsupportedMetricError
+from metricdp.exact.assumed import ERROR
+from metricdp.exact.balls import Real, ball
+from metricdp.exact.bits import Words
+from metricdp.exact.grid import Grid, Placed
+from metricdp.exact.level import LevelLike, rational
+from metricdp.exact.refine import Approximation, Floats, Rows, fraction, nearest_integers
+from metricdp.mechanisms.containers import unpack_vectors
+from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below, resolution_for
+from metricdp.mechanisms.noise import (
+    direction,
+    direction_ball,
+    exponentials,
+    exponentials_ball,
+)
+from metricdp.metrics import Guarantee, Metric
+from metricdp.metrics.sphere import GreatCircle
+
+__all__ = ["SphereLaplace", "sphere_laplace"]
+
+_SAFE = 1.25
+"""Room for roundings, as in `metricdp.mechanisms.noise`."""
+
+
+@dataclass(frozen=True)
+class SphereNoise:
+    """Latitude, and longitude from the secret's own, of a point at angle t from the secret in a uniform direction.
+
+    The angle has density proportional to ``sin(t) exp(-a t)`` on [0, pi], the same for every secret, with
+    a = ``sharpness``, the level times the Earth's radius. It is drawn by rejection. For a >= 1 from t = E(2) / a, kept
+    with probability sin(t) / t, and not beyond pi; for a < 1, where that would waste draws, from a uniform point of
+    the sphere, kept with probability exp(-a t).
+
+    Attributes:
+        sharpness: a.
+        cell: the width of the grid's cells, in degrees.
+        latitudes: the secrets' latitudes in degrees, exact floats.
+        placed: the secrets' longitudes on the grid.
+    """
+
+    sharpness: Real
+    cell: Fraction
+    latitudes: Floats
+    placed: Placed
+    uniforms = 4
+    outputs = 2
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """See `metricdp.exact.refine.Formula`."""
+        angles, sines, cosines, error, keep, keep_error = self._angles(words)
+        east_west, north_south = direction(words[3])
+        latitudes = self.latitudes[rows]
+        # From the nearer pole, which is an exact difference, so that what is small keeps its digits.
+        colatitudes = (90 - np.abs(latitudes)) * (math.pi / 180)
+        up, out = np.copysign(np.cos(colatitudes), latitudes), np.sin(colatitudes)
+        north = sines * north_south
+        x = cosines * out - north * up
+        y = sines * east_west
+        z = cosines * up + north * out
+        flat = np.hypot(x, y)
+        degrees = 180 / math.pi / float(self.cell)
+        values = np.stack([np.arctan2(z, flat), np.arctan2(y, x)]) * degrees
+        values[1] += self.placed.fractions[rows]
+        # The sine of the angle is off by error + 2 ERROR min(angle, 1), every other factor by a few ERROR of itself, so
+        # x and y by less than 2 error + ERROR (8 out + 16 min(angle, 1)) together, and an angle by that over its arm.
+        planar = 2 * error + ERROR * (8 * out + 16 * np.minimum(angles, 1))
+        with np.errstate(divide="ignore"):
+            radius = np.stack([np.full_like(flat, 4 * error + 48 * ERROR), planar / flat + 4 * ERROR])
+        radius *= _SAFE * degrees
+        radius += self.placed.radius + 2.0**-48
+        return Approximation(values, radius, keep, keep_error)
+
+    def _angles(self, words: Words) -> tuple[Floats, Floats, Floats, float, Floats, float]:
+        """Proposed angles, their sines and cosines, a bound on the angles' error, and the margin to keep them by."""
+        sharpness = float(self.sharpness)
+        if sharpness >= 1:
+            angles, error = exponentials(words[:2])
+            angles /= sharpness
+            error /= sharpness
+            sines = np.sin(angles)
+            with np.errstate(invalid="ignore"):  # 0 / 0 is undecided
+                keep = np.minimum(sines / angles - fraction(words[2]), math.pi - angles)
+            return angles, sines, np.cos(angles), error, keep, 2 * error + 16 * ERROR
+        levels = fraction(words[0])
+        angles = 2 * np.arctan2(np.sqrt(levels), np.sqrt(1 - levels))
+        sines = 2 * np.sqrt(levels * (1 - levels))
+        keep = np.exp(-sharpness * angles) - fraction(words[2])
+        # Near either end the square roots lose what the bits not read would say; up to here, less than 2^-46.
+        keep[np.minimum(levels, 1 - levels) < 2.0**-12] = np.nan
+        return angles, sines, 1 - 2 * levels, 4 * ERROR, keep, 32 * ERROR
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """See `metricdp.exact.refine.Formula`."""
+        sharpness = self.sharpness.ball()
+        if float(self.sharpness) >= 1:
+            angle = exponentials_ball(uniforms[:2]) / sharpness
+            keep = (angle.sin() / angle - uniforms[2]).min(arb.pi() - angle)
+            sine, cosine = angle.sin_cos()
+        else:
+            level = uniforms[0]
+            sine, cosine = 2 * (level * (1 - level)).sqrt(), 1 - 2 * level
+            keep = (-sharpness * arb.atan2(sine, cosine)).exp() - uniforms[2]
+        east_west, north_south = direction_ball(uniforms[3])
+        up, out = (ball(float(self.latitudes[row])) / 180).sin_cos_pi()
+        north = sine * north_south
+        x, y = cosine * out - north * up, sine * east_west
+        z = cosine * up + north * out
+        degrees = 180 / arb.pi() / ball(self.cell)
+        flat = (x * x + y * y).sqrt()
+        longitude = arb.atan2(y, x) * degrees + ball(self.placed.exact(row))
+        return [arb.atan2(z, flat) * degrees, longitude, keep]
+
+
+@dataclass(frozen=True)
+class SphereLaplace(Mechanism):
+    """The Laplace mechanism for great-circle distance, on (latitude, longitude) in degrees.
+
+    Density proportional to ``exp(-e * distance(x, z))`` over the sphere's area, e = ``metric.level`` for a metre. The
+    normalising constant is the same for every x, so no privacy is lost anywhere on the globe.
+
+    Attributes:
+        resolution: the width of the release grid in degrees, of which 180 is a multiple. A release within half a cell
+            of a pole is the pole, with longitude 0.
+
+    Guarantee:
+        ``metric``, exactly.
+
+    References:
+        Paper 1, Definition 6 and section 6.2, on the sphere instead of a plane.
+    """
+
+    metric: Metric
+    resolution: Fraction
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``metric``, with no delta."""
+        return Guarantee(self.metric)
+
+    def release(self, secrets: Any) -> Any:
+        """See `Mechanism.release`. One (latitude, longitude) gives one, rows give rows; longitudes in [-180, 180)."""
+        batch = unpack_vectors(secrets)
+        if batch.rows.shape[1] != 2:
+            raise ShapeError(f"(latitude, longitude) is wanted: 2 numbers a row, not {batch.rows.shape[1]}")
+        return batch.pack(in_blocks(batch.rows, self._draw))
+
+    def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
+        latitudes, longitudes = (_degrees(column) for column in secrets.T)
+        for degrees, most, name in ((latitudes, 90.0, "latitude"), (longitudes, 360.0, "longitude")):
+            outside = np.abs(degrees) > most
+            if outside.any():
+                raise OutOfDomainError(f"a {name} lies between -{most:g} and {most:g} degrees", int(np.argmax(outside)))
+        grid = Grid.of(self.resolution)
+        placed = grid.place(longitudes)
+        formula = SphereNoise(self._sharp, self.resolution, latitudes, placed)
+        north, east = nearest_integers(formula, len(secrets))
+        half = int(180 / self.resolution)
+        east = (placed.cells + east + half) % (2 * half) - half
+        east[2 * np.abs(north) == half] = 0
+        return np.stack([grid.values(north), grid.values(east)], axis=1)
+
+    @property
+    def _earth(self) -> Fraction:
+        unit = self.metric.unit
+        assert isinstance(unit, GreatCircle)
+        return unit.radius
+
+    @cached_property
+    def _sharp(self) -> Real:
+        return Real(self._sharpness)
+
+    def _sharpness(self) -> arb:
+        return self.metric.level.ball() * ball(self._earth)
+
+    def probability_within(self, distance: float) -> float:
+        """``(1 - exp(-a t) (a sin t + cos t)) / (1 + exp(-a pi))`` at the angle t, less the rounding."""
+        # A cell's corner is at most half its diagonal away, and a degree of longitude no longer than one of latitude.
+        half_diagonal = self.resolution * Fraction(71, 100)
+
+        def probability() -> arb:
+            a = self._sharpness()
+            angle = ball(rational(distance, "distance")) / ball(self._earth) - ball(half_diagonal) * arb.pi() / 180
+            if not angle > 0:
+                return arb(0)
+            if angle > arb.pi():
+                return arb(1)
+            return (1 - (-a * angle).exp() * (a * angle.sin() + angle.cos())) / (1 + (-a * arb.pi()).exp())
+
+        return probability_below(probability)
+
+    def _unit_error(self) -> float:
+        return min(2 / float(self.metric.level), 1e7)
+
+
+def sphere_laplace(metric: Metric, resolution: LevelLike | None = None) -> SphereLaplace:
+    """The Laplace mechanism for a multiple of great-circle distance; ``resolution`` in degrees."""
+    if not isinstance(metric.unit, GreatCircle):
+        raise UnsupportedMetricError("sphere_laplace takes a multiple of great_circle()")
+    earth = metric.unit.radius
+    scale = Real(lambda: (180 / arb.pi() / (metric.level.ball() * ball(earth))).min(arb(1)))
+    width = resolution_for(scale, resolution, bits=16)
+    if (90 / width).denominator != 1:
+        raise LevelError("a resolution in degrees divides 90, so that the grid closes around the globe")
+    return SphereLaplace(metric, width)
+
+
+def _degrees(column: NDArray[Any]) -> Floats:
+    """Degrees as floats, which must hold them exactly."""
+    if column.dtype.kind not in "fiu":
+        raise ShapeError("degrees are wanted as floats or integers")
+    degrees: Floats = column.astype(np.float64)
+    finite = np.isfinite(degrees)
+    if not finite.all():
+        raise NotFiniteError("a finite number of degrees is wanted", int(np.argmin(finite)))
+    return degrees

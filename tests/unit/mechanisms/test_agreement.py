@@ -1,0 +1,142 @@
+"""The quick path and the slow one give the same release, bit for bit, from the same bits.
+
+METRICDP_DRAWS sets how many draws of each mechanism are compared: 20,000 by default, a million in
+`make agree`.
+"""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb
+
+import metricdp as mdp
+from metricdp.exact import bits, decide_all_by_balls, tally
+from metricdp.exact.balls import Real, ball
+from metricdp.exact.bits import Source, seeded
+from metricdp.exact.choice import Thresholds, uniform_below
+from metricdp.exact.refine import nearest_integers
+from metricdp.mechanisms.noise import LineNoise, PlaneNoise
+from tests.mechanisms_to_test import CASES
+
+DRAWS = int(os.environ.get("METRICDP_DRAWS", 20_000))
+
+
+def same(one, two):
+    if isinstance(one, np.ndarray):
+        return np.array_equal(np.asarray(one), np.asarray(two), equal_nan=one.dtype.kind == "f")
+    return one == two
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_quick_and_slow_agree(case):
+    mechanism = case.make()
+    secrets = case.many(DRAWS)
+    with seeded(11), tally() as quick_tally:
+        quick = mechanism.release(secrets)
+    with seeded(11), decide_all_by_balls(), tally() as slow_tally:
+        slow = mechanism.release(secrets)
+    assert same(quick, slow)
+    assert slow_tally.refined == slow_tally.draws
+    assert quick_tally.refined <= quick_tally.draws * 1e-3 + 10, "the quick path is not quick"
+
+
+class Chosen(Source):
+    """A source that first gives the words it was handed, then those of a seeded stream."""
+
+    def __init__(self, words, seed=b"\x07"):
+        super().__init__(seed * 32, private=False)
+        self.first = list(words)
+        self.asked = 0
+
+    def words(self, count):
+        given, self.first = self.first[:count], self.first[count:]
+        self.asked += count
+        return np.concatenate([np.array(given, dtype=np.uint64), super().words(count - len(given))])
+
+
+def release_from(words, act):
+    """Run with chosen words, quickly and by balls alone, and see that both agree; returns result and words read."""
+    results = []
+    for by_balls in (False, True):
+        chosen = Chosen(words)
+        token = bits._override.set(chosen)
+        try:
+            if by_balls:
+                with decide_all_by_balls():
+                    results.append((act(), chosen.asked))
+            else:
+                results.append((act(), chosen.asked))
+        finally:
+            bits._override.reset(token)
+    assert same(results[0][0], results[1][0])
+    assert results[0][1] == results[1][1]
+    return results[0]
+
+
+def test_bits_on_a_cell_boundary_are_extended():
+    """U is chosen as the 63 bits of the boundary itself: only further bits of the same U can tell the cell."""
+    scale = Real(lambda: ball(1000))
+    formula = LineNoise(scale)
+    from metricdp.exact.balls import enclose
+
+    for cell in (0, 1, 7, 500, 3000):
+        # scale * -ln V = cell + 1/2 at V = exp(-(cell + 1/2) / 1000)
+        edge = enclose(lambda cell=cell: (-ball(Fraction(2 * cell + 1, 2000))).exp() * arb((1, 63)), 128)
+        word = int(edge.lower)
+        assert word == int(edge.upper)
+        result, read = release_from([word], lambda: nearest_integers(formula, 1))
+        assert result[0, 0] in (cell, cell + 1)
+        assert read > 1, "64 bits cannot tell, so more must have been read"
+        below, _ = release_from([word - 1], lambda: nearest_integers(formula, 1))
+        above, _ = release_from([word + 1], lambda: nearest_integers(formula, 1))
+        assert (below[0, 0], above[0, 0]) == (cell + 1, cell)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [0, 1, 1000, 2**43 - 1, 2**43, 2**62 - 1, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 3 * 2**62 - 1, 3 * 2**62, 2**64 - 1],
+)
+def test_the_ends_of_the_uniform(word):
+    result, read = release_from([word], lambda: nearest_integers(LineNoise(Real(lambda: ball(2**20))), 1))
+    sign = -1 if word >= 2**63 else 1
+    assert result[0, 0] * sign >= 0
+    if word in (0, 2**63):
+        assert abs(result[0, 0]) > 43 * 2**20, "further out than 63 bits can say"
+        assert read > 1
+    result, _ = release_from([word] * 3, lambda: nearest_integers(PlaneNoise(Real(lambda: ball(2**20)), places(2)), 1))
+    assert result.shape == (2, 1)
+
+
+def places(count):
+    from metricdp.exact.grid import Grid
+
+    return [Grid(Fraction(1)).place(np.array([0])) for _ in range(count)]
+
+
+def test_thresholds_read_on_where_64_bits_are_the_thresholds_own():
+    third = Thresholds(lambda: [arb(1) / 3])
+    word = 2**64 // 3
+    result, read = release_from([word], lambda: third.draw(1))
+    assert read > 1
+    assert result[0] in (0, 1)
+    assert release_from([word - 1], lambda: third.draw(1))[0][0] == 0
+    assert release_from([word + 1], lambda: third.draw(1))[0][0] == 1
+
+
+def test_uniform_integers_read_on_where_they_must():
+    # 7 * U crosses an integer within U's 64 bits at U = 1/7.
+    word = 2**64 // 7
+    result, read = release_from([word], lambda: uniform_below(7, 1))
+    assert read > 1
+    assert result[0] in (0, 1)
+    assert release_from([word - 1], lambda: uniform_below(7, 1))[0][0] == 0
+    assert release_from([word + 1], lambda: uniform_below(7, 1))[0][0] == 1
+
+
+def test_refinement_is_rare_and_counted():
+    with tally() as count:
+        mdp.laplace(mdp.metrics.absolute().within(1)).release(np.zeros(300_000))
+    assert count.draws == 300_000
+    assert count.refined < 50
