@@ -24,8 +24,9 @@ from metricdp.exact.refine import Floats, Integers
 __all__ = ["Grid", "Placed"]
 
 FLOAT_CELLS = 1 << 52
-"""Cells either side of zero that a float result can tell apart, with a bit to spare for saturation."""
-INTEGER_CELLS = 1 << 61
+"""Cells either side of zero where a secret given or released as a float may lie; results reach twice as far."""
+INTEGER_CELLS = 1 << 60
+"""The same for integers."""
 
 _SPLITTER = 134217729.0  # 2^27 + 1: cuts a float into two halves whose products are exact (Veltkamp)
 
@@ -113,13 +114,14 @@ class Grid:
 
     def whole_values(self, cells: Integers) -> Integers:
         """The grid's points as integers, for an integer width; saturating at the ends of 64 bits."""
-        most = (2**63 - 1) // self.width.numerator
+        most = min(2 * INTEGER_CELLS, (2**63 - 1) // self.width.numerator)
         return np.clip(cells, -most, most) * self.width.numerator
 
     def _objects(self, cells: Integers, like: NDArray[Any]) -> NDArray[Any]:
         """Decimals give Decimals and Fractions Fractions, exactly; other numbers integers or floats."""
         results = np.empty(len(cells), dtype=object)
-        for row, (cell, secret) in enumerate(zip(cells.tolist(), like.tolist(), strict=True)):
+        within = np.clip(cells, -2 * INTEGER_CELLS, 2 * INTEGER_CELLS).tolist()
+        for row, (cell, secret) in enumerate(zip(within, like.tolist(), strict=True)):
             point = cell * self.width
             if isinstance(secret, Decimal):
                 results[row] = _decimal(point)

@@ -44,8 +44,12 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Rows = slice | Integers
 
-CELLS = 1 << 61
-"""Draws further out than this many cells saturate."""
+CELLS = 1 << 62
+"""Draws further out than this many cells saturate.
+
+That is beyond the end of every grid whatever the secret (`metricdp.exact.grid` holds secrets up to 2^60 cells and
+results up to 2^61), so the release is what it would have been without: no draw is cut off relative to its secret.
+"""
 
 BLOCK = 1 << 15
 """Rows to draw at a time."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.errors import ImpossibleError, LevelError, NotAMetricError
+from metricdp.errors import ImpossibleError, KindError, LevelError, NotAMetricError
 from metricdp.exact.balls import ball, decide_sign
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.level import LevelLike
@@ -79,20 +80,18 @@ class NullableLaplace(Mechanism):
     def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
         is_null = _nulls(secrets)
         filled = secrets.copy()
-        filled[is_null] = self._middle_like(secrets)
-        if secrets.dtype == object and not any(isinstance(secret, float) for secret in filled):
-            released = np.asarray(self.numbers._draw(filled), dtype=object)
-        elif secrets.dtype == object:
-            released = self.numbers._draw(filled.astype(object)).astype(object)
-        else:
-            released = self.numbers._draw(filled)
-            if released.dtype.kind in "iu":
-                released = released.astype(object)
+        if is_null.any():
+            filled[is_null] = self._centre_like(secrets[~is_null])
+        released = self.numbers._draw(filled)
         becomes_null = np.empty(len(secrets), dtype=bool)
-        # Category 0 is U below the threshold: released as null.
-        becomes_null[is_null] = self._null_thresholds[1].draw(int(is_null.sum())) == 0
-        becomes_null[~is_null] = self._null_thresholds[0].draw(int((~is_null).sum())) == 0
-        released[becomes_null] = None if released.dtype == object else np.nan
+        for chosen, thresholds in ((~is_null, self._number_thresholds), (is_null, self._null_thresholds)):
+            # Category 0 is U below the threshold: released as null.
+            becomes_null[chosen] = thresholds.draw(int(chosen.sum())) == 0
+        if released.dtype.kind == "f":
+            released[becomes_null] = np.nan
+            return released
+        released = released.astype(object)
+        released[becomes_null] = None
         return released
 
     def probability_within(self, distance: float) -> float:
@@ -107,10 +106,21 @@ class NullableLaplace(Mechanism):
             f"For a number released as one: {self.numbers._explain_error()}"
         )
 
-    def _middle_like(self, secrets: NDArray[Any]) -> Any:
+    @cached_property
+    def _centre(self) -> float:
+        """The float next to the middle of the bounds: a number that every type of column holds exactly."""
         lower, upper = self._bounds
-        middle = (lower + upper) / 2
-        return middle if secrets.dtype == object else float(middle)
+        return float((lower + upper) / 2)
+
+    def _centre_like(self, present: NDArray[Any]) -> Any:
+        """The centre in the type of the numbers beside it, so that no type tells what was null."""
+        kinds = {type(secret) for secret in present} if present.dtype == object else {float}
+        for exact in (Decimal, Fraction):
+            if kinds == {exact}:
+                return exact(self._centre)
+            if exact in kinds:
+                raise KindError(f"a column of {exact.__name__} with nulls holds nothing else")
+        return self._centre
 
     @property
     def _bounds(self) -> Bounds:
@@ -119,14 +129,19 @@ class NullableLaplace(Mechanism):
 
     def _half_width(self) -> arb:
         lower, upper = self._bounds
-        return self.numbers.rate() * ball((upper - lower) / 2)
+        centre = Fraction(self._centre)
+        return self.numbers.rate() * ball(max(upper - centre, centre - lower))
 
     def _null_distance(self) -> arb:
         return self.metric.ball(None, self._bounds[0])
 
     @cached_property
-    def _null_thresholds(self) -> tuple[Thresholds, Thresholds]:
-        return Thresholds(lambda: [self.false_null()]), Thresholds(lambda: [self.true_null()])
+    def _number_thresholds(self) -> Thresholds:
+        return Thresholds(lambda: [self.false_null()])
+
+    @cached_property
+    def _null_thresholds(self) -> Thresholds:
+        return Thresholds(lambda: [self.true_null()])
 
 
 def nullable_laplace(
@@ -149,14 +164,14 @@ def nullable_laplace(
             "distance apart in what they can promise each other, so d would have to be capped there. Declare bounds, "
             "or keep nulls in a public column of their own"
         )
-    if unit.diameter == math.inf:
+    if unit.null_distance == math.inf:
         raise LevelError("a null at infinite distance is public: keep it in a column of its own")
     numbers = line_laplace(on_the_line(metric.level * unit.base), resolution, parse_bounds(bounds))
     made = NullableLaplace(metric, numbers)
-    lower, upper = made._bounds
-    if decide_sign(lambda: 2 * made._null_distance() - metric.ball(lower, upper)) < 0:
+    if decide_sign(lambda: made._null_distance() - made._half_width()) <= 0:
         raise NotAMetricError(
-            "null lies nearer than half the width of the bounds: the triangle inequality breaks there"
+            "null lies no further than half the width of the bounds: nearer would break the triangle inequality, "
+            "and there null could never be released as null"
         )
     return made
 

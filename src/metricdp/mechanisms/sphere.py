@@ -23,6 +23,7 @@ from metricdp.exact.refine import Approximation, Floats, Rows, fraction, nearest
 from metricdp.mechanisms.containers import unpack_vectors
 from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below, resolution_for
 from metricdp.mechanisms.noise import (
+    circle,
     direction,
     direction_ball,
     exponentials,
@@ -67,20 +68,24 @@ class SphereNoise:
         latitudes = self.latitudes[rows]
         # From the nearer pole, which is an exact difference, so that what is small keeps its digits.
         colatitudes = (90 - np.abs(latitudes)) * (math.pi / 180)
-        up, out = np.copysign(np.cos(colatitudes), latitudes), np.sin(colatitudes)
+        colatitudes /= 2
+        up, out = circle(colatitudes)
+        np.copysign(up, latitudes, out=up)
         north = sines * north_south
         x = cosines * out - north * up
         y = sines * east_west
         z = cosines * up + north * out
-        flat = np.hypot(x, y)
+        flat = np.sqrt(x * x + y * y)
         degrees = 180 / math.pi / float(self.cell)
         values = np.stack([np.arctan2(z, flat), np.arctan2(y, x)]) * degrees
         values[1] += self.placed.fractions[rows]
-        # The sine of the angle is off by error + 2 ERROR min(angle, 1), every other factor by a few ERROR of itself, so
-        # x and y by less than 2 error + ERROR (8 out + 16 min(angle, 1)) together, and an angle by that over its arm.
-        planar = 2 * error + ERROR * (8 * out + 16 * np.minimum(angles, 1))
+        # With s = min(angle, 1): sines are off by ERROR s + error, cosines by ERROR s^2 + error, out by 2 ERROR out, up by
+        # 2 ERROR, directions by 2 ERROR. So x and y together by less than ERROR (3 out + 10 s) + 2 error, which moves
+        # the longitude by that over its arm; z and the arm by less than ERROR (5 + 16 s) + 2 error, over an arm of 1.
+        small = ERROR * np.minimum(angles, 1)
         with np.errstate(divide="ignore"):
-            radius = np.stack([np.full_like(flat, 4 * error + 48 * ERROR), planar / flat + 4 * ERROR])
+            east_error = (3 * ERROR * out + 10 * small + 2 * error) / flat + 2 * ERROR
+        radius = np.stack([6 * ERROR + 16 * small + 2 * error, east_error])
         radius *= _SAFE * degrees
         radius += self.placed.radius + 2.0**-48
         return Approximation(values, radius, keep, keep_error)
@@ -92,10 +97,10 @@ class SphereNoise:
             angles, error = exponentials(words[:2])
             angles /= sharpness
             error /= sharpness
-            sines = np.sin(angles)
+            cosines, sines = circle(angles / 2)
             with np.errstate(invalid="ignore"):  # 0 / 0 is undecided
                 keep = np.minimum(sines / angles - fraction(words[2]), math.pi - angles)
-            return angles, sines, np.cos(angles), error, keep, 2 * error + 16 * ERROR
+            return angles, sines, cosines, error, keep, 2 * error + 16 * ERROR
         levels = fraction(words[0])
         angles = 2 * np.arctan2(np.sqrt(levels), np.sqrt(1 - levels))
         sines = 2 * np.sqrt(levels * (1 - levels))

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metricdp.errors import KindError, NotFiniteError, OffGridError, OutOfDomainError
-from metricdp.exact.grid import Grid
+from metricdp.exact.grid import FLOAT_CELLS, INTEGER_CELLS, Grid
+from metricdp.exact.refine import CELLS
 
 WIDTHS = [
     Fraction(1),
@@ -44,7 +45,7 @@ def test_integers(width, numbers):
 
 @given(
     st.sampled_from([Fraction(1), Fraction(7), Fraction(10**9)]),
-    st.lists(st.integers(-(2**61), 2**61), min_size=1),
+    st.lists(st.integers(-(2**60), 2**60), min_size=1),
 )
 def test_integers_that_no_float_holds(width, numbers):
     check(Grid(width), np.array(numbers), [Fraction(number) for number in numbers])
@@ -83,7 +84,15 @@ def test_results_have_the_type_of_the_secrets():
 
 def test_overflow_saturates():
     assert Grid(Fraction(10)).whole_values(np.array([2**61]))[0] == (2**63 - 1) // 10 * 10
+    assert Grid(Fraction(1)).whole_values(np.array([2**62, -(2**62)])).tolist() == [2**61, -(2**61)]
     assert Grid(Fraction(1)).values(np.array([2**61]))[0] == 2.0**53
+
+
+@pytest.mark.parametrize("limit", [FLOAT_CELLS, INTEGER_CELLS])
+def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret(limit):
+    """Otherwise the place where it was cut off would tell the secret."""
+    assert CELLS - limit >= 2 * limit
+    assert CELLS + limit < 2**63
 
 
 @pytest.mark.parametrize(

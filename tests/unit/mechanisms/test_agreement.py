@@ -39,7 +39,8 @@ def test_quick_and_slow_agree(case):
         slow = mechanism.release(secrets)
     assert same(quick, slow)
     assert slow_tally.refined == slow_tally.draws
-    assert quick_tally.refined <= quick_tally.draws * 1e-3 + 10, "the quick path is not quick"
+    # At a pole the longitude is ill-conditioned: one draw in a hundred needs balls there, elsewhere far fewer.
+    assert quick_tally.refined <= quick_tally.draws * 1e-2 + 10, "the quick path is not quick"
 
 
 class Chosen(Source):
