@@ -1,0 +1,181 @@
+"""Numbers and vectors as their users hand them over, read without rounding.
+
+Arithmetic on the exact values needs Fractions; pictures and pairwise distances need float arrays. Both start here, with
+the same checks, so that a bad point gives the same error from either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import KindError, NotFiniteError, ShapeError
+
+__all__ = [
+    "Floats",
+    "codes",
+    "coordinates",
+    "frozen",
+    "is_float",
+    "label",
+    "number",
+    "same_length",
+    "to_floats",
+    "tuples",
+    "vector",
+]
+
+Floats = NDArray[np.float64]
+
+_EXACT_IN_FLOAT = 1 << 53
+
+
+def number(value: Any, row: int | None = None) -> Fraction:
+    """The rational a number is.
+
+    >>> number(0.5), number(Decimal("0.1"))
+    (Fraction(1, 2), Fraction(1, 10))
+    """
+    if isinstance(value, np.integer):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, np.floating)):
+        raise KindError(f"a coordinate is a number, not {type(value).__name__}", row)
+    if not isinstance(value, Fraction) and not math.isfinite(value):
+        raise NotFiniteError("NaN or infinity where a number belongs", row)
+    return Fraction(*value.as_integer_ratio())
+
+
+def vector(value: Any, row: int | None = None) -> tuple[Fraction, ...]:
+    """A point of R^n as rationals; a single number is a point of R."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, (tuple, list)):
+        return (number(value, row),)
+    if not value:
+        raise ShapeError("a point has at least one coordinate", row)
+    return tuple(number(coordinate, row) for coordinate in value)
+
+
+def coordinates(points: Any) -> NDArray[Any]:
+    """Points of R^n as a matrix, one a row: of float64 where that loses nothing, else of exact numbers."""
+    if isinstance(points, np.ndarray) and points.dtype.kind in "fiu":
+        return _numeric(points)
+    rows = [vector(point, row) for row, point in enumerate(points)]
+    if not rows:
+        raise ShapeError("there are no points")
+    for row, point in enumerate(rows):
+        if len(point) != len(rows[0]):
+            raise ShapeError(f"this point has {len(point)} coordinates, the first has {len(rows[0])}", row)
+    if all(is_float(coordinate) for point in rows for coordinate in point):
+        return np.array([[float(coordinate) for coordinate in point] for point in rows])
+    return _objects(rows)
+
+
+def to_floats(array: NDArray[Any]) -> Floats:
+    """The float view of an array of floats or Fractions; what is beyond the largest float is infinite in it."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        return np.array([_saturated(value) for value in array.ravel()]).reshape(array.shape)
+
+
+def tuples(points: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Records as tuples of one length."""
+    rows: list[tuple[Any, ...]] = []
+    for row, point in enumerate(points):
+        record = frozen(point)
+        if not isinstance(record, tuple):
+            raise KindError(f"a record is a tuple, not {type(point).__name__}", row)
+        if not record or (rows and len(record) != len(rows[0])):
+            raise ShapeError("records are tuples of one length, at least 1", row)
+        rows.append(record)
+    if not rows:
+        raise ShapeError("there are no points")
+    return rows
+
+
+def same_length(x: Sequence[Any], y: Sequence[Any]) -> None:
+    """Refuse two points of different dimension."""
+    if len(x) != len(y):
+        raise ShapeError(f"one point has {len(x)} coordinates, the other {len(y)}")
+
+
+def frozen(value: Any) -> Any:
+    """The value with its lists and arrays as tuples and its sets frozen, so that it can be looked up."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return tuple(frozen(part) for part in value)
+    return frozenset(value) if isinstance(value, set) else value
+
+
+def label(value: Any, row: int | None = None) -> Hashable:
+    """A value that is only ever compared for equality; refuses NaN, which is not even equal to itself."""
+    value = frozen(value)
+    try:
+        hash(value)
+    except TypeError:
+        raise KindError(f"a value of type {type(value).__name__} cannot be compared by equality", row) from None
+    if _is_unequal_to_itself(value):
+        raise NotFiniteError("NaN is not equal to itself", row)
+    return value  # type: ignore[no-any-return]
+
+
+def codes(values: Sequence[Any], others: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Integers in place of values, the same for equal values in both lists."""
+    seen: dict[Hashable, int] = {}
+    left, right = (
+        np.array([seen.setdefault(label(value, row), len(seen)) for row, value in enumerate(side)], dtype=np.int64)
+        for side in (values, others)
+    )
+    return left, right
+
+
+def is_float(value: Fraction) -> bool:
+    """Whether a float is exactly this rational."""
+    try:
+        return Fraction(float(value)) == value
+    except OverflowError:
+        return False
+
+
+def _numeric(points: NDArray[Any]) -> NDArray[Any]:
+    if points.ndim not in (1, 2) or points.size == 0:
+        raise ShapeError("points are a non-empty list of numbers or of coordinates")
+    matrix = points.reshape(len(points), -1)
+    if matrix.dtype.kind == "f":
+        bad = ~np.isfinite(matrix).all(axis=1)
+        if bad.any():
+            raise NotFiniteError("NaN or infinity where a number belongs", int(bad.argmax()))
+        if matrix.dtype.itemsize <= 8:
+            return matrix.astype(np.float64)
+    elif int(matrix.min()) >= -_EXACT_IN_FLOAT and int(matrix.max()) <= _EXACT_IN_FLOAT:
+        return matrix.astype(np.float64)
+    return _objects([vector(list(point)) for point in matrix])
+
+
+def _objects(rows: Sequence[tuple[Fraction, ...]]) -> NDArray[Any]:
+    array = np.empty((len(rows), len(rows[0])), dtype=object)
+    array[:] = [[value.numerator if value.denominator == 1 else value for value in row] for row in rows]
+    return array
+
+
+def _saturated(value: Fraction | int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_unequal_to_itself(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_is_unequal_to_itself(part) for part in value)
+    return bool(value != value)

@@ -1,0 +1,352 @@
+"""What every metric can do, and the metric with a number before it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from flint import arb
+
+from metricdp.errors import KindError, LevelError
+from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.level import Level, LevelLike, ln
+from metricdp.metrics import amounts
+from metricdp.metrics.amounts import Budget, Exact, level_of, positive
+
+if TYPE_CHECKING:
+    from metricdp.metrics.axioms import Violation
+    from metricdp.metrics.coordinates import Floats
+
+__all__ = ["Metric", "Scaled"]
+
+_ONE = Level(Fraction(1))
+_MOST_BITS = 1 << 16
+
+
+@dataclass(frozen=True, repr=False)
+class Metric(ABC):
+    """How far apart two secrets are: a frozen value, equal by its fields.
+
+    A metric may be infinite (two secrets that may be told apart freely) and zero between different secrets (two that
+    must not be told apart at all). Numbers go in as the exact rationals they are. What comes out as a float is a view;
+    proofs use `exactly`, `ball` and `enclose`.
+
+    A subclass gives its `kind`, its `symbol` or `_formula`, `_pairwise`, and one or both of `_exactly` (for distances
+    that are rational) and `_irrational` (for the others).
+
+    References:
+        Paper 1, Definition 1 and Section 2.
+    """
+
+    __array_ufunc__ = None  # so that numpy leaves ``numpy_number * metric`` to us
+
+    kind: ClassVar[str]
+    """The name of its constructor."""
+
+    symbol: ClassVar[str]
+    """The metric as mathematics, where it has no fields."""
+
+    sound: ClassVar[bool] = False
+    """Whether the axioms are a theorem for this construction, given that they hold for its parts."""
+
+    symmetric: ClassVar[bool] = True
+    """Whether d(x, y) and d(y, x) are one computation, given that they are for its parts."""
+
+    typical: ClassVar[tuple[int, ...]] = ()
+    """Distances worth telling, where whole numbers are."""
+
+    _geodesic: ClassVar[bool] = False
+    _keeps_geodesics: ClassVar[bool] = False
+    _unit_name: ClassVar[str | None] = None
+    _compound: ClassVar[bool] = False  # a formula that needs brackets inside another
+
+    # Distances
+
+    def __call__(self, x: Any, y: Any) -> float:
+        """The distance as a float, a view: the same number as in `pairwise`."""
+        return float(self.pairwise([x], [y])[0, 0])
+
+    def pairwise(self, points: Any, others: Any = None) -> Floats:
+        """The matrix of distances between all points, or between all points and all others, as floats."""
+        return self._pairwise(points, points if others is None else others)
+
+    @abstractmethod
+    def _pairwise(self, points: Any, others: Any) -> Floats: ...
+
+    def exactly(self, x: Any, y: Any) -> Exact | None:
+        """The distance as a Fraction or infinity; None where it is not known to be either."""
+        return self._exactly(x, y)
+
+    def _exactly(self, x: Any, y: Any) -> Exact | None:
+        del x, y
+        return None
+
+    def _irrational(self, x: Any, y: Any) -> arb:
+        """The distance as a ball, for points where `exactly` says None."""
+        raise NotImplementedError
+
+    def ball(self, x: Any, y: Any) -> arb:
+        """The distance as a ball at the working precision (see `metricdp.exact.balls.precision`)."""
+        exact = self.exactly(x, y)
+        return self._irrational(x, y) if exact is None else amounts.exact_ball(exact)
+
+    def enclose(self, x: Any, y: Any, bits: int = 64) -> Enclosure:
+        """Two rationals with the distance between them, equal to about ``bits`` bits; one, where it is rational.
+
+        >>> from metricdp.metrics import euclidean
+        >>> root = euclidean().enclose((0, 0), (1, 1))
+        >>> root.lower**2 < 2 < root.upper**2, root.width < Fraction(1, 2**63)
+        (True, True)
+        """
+        exact = self.exactly(x, y)
+        if exact is not None:
+            return Enclosure(exact, exact)
+        working = bits + 16
+        while True:
+            with precision(working):
+                enclosure = Enclosure.of(self.ball(x, y))
+            if Fraction(enclosure.width) * (1 << bits) <= enclosure.lower or working > _MOST_BITS:
+                return enclosure
+            working *= 2
+
+    # Scale and arithmetic
+
+    @property
+    def level(self) -> Level:
+        """The number before the metric; 1 where there is none."""
+        return _ONE
+
+    @property
+    def unit(self) -> Metric:
+        """The metric after the number."""
+        return self
+
+    @property
+    def unit_name(self) -> str:
+        """What the distances of `unit` are counted in, such as "m"; empty where there is no name."""
+        if self._unit_name is not None:
+            return self._unit_name
+        return self.parts[0].unit_name if len(self.parts) == 1 else ""
+
+    def __mul__(self, factor: LevelLike) -> Metric:
+        return self._times(level_of(factor))
+
+    def _times(self, factor: Level) -> Metric:
+        level = self.level * factor
+        return self.unit if level == _ONE else Scaled(level, self.unit)
+
+    def __rmul__(self, factor: LevelLike) -> Metric:
+        return self * factor
+
+    def __truediv__(self, divisor: int | float | Fraction) -> Metric:
+        return self * (1 / positive(divisor, "divisor"))
+
+    def __add__(self, other: Metric) -> Metric:
+        from metricdp.metrics.algebra import add
+
+        return add(self, other)
+
+    def within(self, radius: int | float | Fraction, factor: int | float | Fraction = 2) -> Metric:
+        """Scaled so that secrets ``radius`` apart have likelihoods within ``factor``: level ln(factor)/radius.
+
+        >>> from metricdp.metrics import great_circle
+        >>> print(great_circle().within(200))
+        ln 2/200·great-circle(m)
+        """
+        return self * (ln(factor) / positive(radius, "radius"))
+
+    # Axioms and what follows from finitely many points
+
+    @property
+    def parts(self) -> tuple[Metric, ...]:
+        """The metrics this one is built from."""
+        return tuple(value for field in fields(self) if isinstance(value := getattr(self, field.name), Metric))
+
+    @property
+    def proven(self) -> bool:
+        """Whether the axioms are known to hold for all points, so that nobody needs to look for a violation."""
+        return self.sound and all(part.proven for part in self.parts)
+
+    @property
+    def geodesic(self) -> bool:
+        """Whether between any two points there is, at every fraction of the way, another one."""
+        return self._geodesic or (self._keeps_geodesics and all(part.geodesic for part in self.parts))
+
+    @property
+    def greatest(self) -> Budget:
+        """A number that no distance exceeds; infinite where none is known."""
+        return math.inf
+
+    def violation(self, points: Sequence[Any], strict: bool = False) -> Violation | None:
+        """The first axiom found broken, with its points; None where there is none.
+
+        A violation is proven, never a rounding error: candidates are found in floats and decided exactly or in balls of
+        up to 1024 bits, and a tie that these cannot tell from equality is none. Where the axioms are a theorem, nothing
+        is searched. With ``strict``, different points at distance zero are a violation too.
+
+        >>> from metricdp.metrics import matrix
+        >>> print(matrix("abc", [[0, 1, 5], [1, 0, 1], [5, 1, 0]], check=False).violation("abc"))
+        the triangle inequality is broken: d('a', 'c') = 5 is more than d('a', 'b') + d('b', 'c') = 1 + 1
+        """
+        from metricdp.metrics.axioms import find_violation
+
+        return find_violation(self, points, strict=strict, search=not self.proven)
+
+    def closure(self, points: Sequence[Any]) -> Metric:
+        """The greatest metric on these points that is nowhere above this one: the lengths of shortest paths.
+
+        >>> from metricdp.metrics import matrix
+        >>> matrix("abc", [[0, 1, 5], [1, 0, 1], [5, 1, 0]], check=False).closure("abc")("a", "c")
+        2.0
+        """
+        from metricdp.metrics.derived import close
+
+        return close(self, points)
+
+    def farthest(self, points: Sequence[Any]) -> tuple[Any, Any]:
+        """Two of the points that are as far apart as any two."""
+        from metricdp.metrics.derived import farthest
+
+        return farthest(self, points)
+
+    def diameter(self, points: Sequence[Any]) -> float:
+        """The largest distance between two of the points, as a float; ``enclose(*farthest(points))`` encloses it."""
+        return self(*self.farthest(points))
+
+    def normalized(self, points: Sequence[Any]) -> Metric:
+        """This metric divided by its diameter over the points, exactly; the scale before it cancels.
+
+        >>> from metricdp.metrics import absolute
+        >>> print((3 * absolute()).normalized(range(5001)))
+        |x − y|/5000
+        """
+        from metricdp.metrics.derived import normalize
+
+        return normalize(self, points)
+
+    # Words
+
+    @property
+    def formula(self) -> str:
+        """The metric as mathematics."""
+        return self._formula()
+
+    def _formula(self) -> str:
+        return self.symbol
+
+    @property
+    def bracketed(self) -> str:
+        """The formula as it stands inside another one."""
+        return f"({self.formula})" if self._compound else self.formula
+
+    def __str__(self) -> str:
+        return self.formula
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What its constructor is to be called with to give it back."""
+        return self._arguments()
+
+    def _arguments(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __repr__(self) -> str:
+        from metricdp.metrics.toml import in_code
+
+        return f"{self.kind}({', '.join(in_code(value) for value in self.arguments.values())})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # what is cached stays behind
+
+    def to_toml(self) -> str:
+        """The metric as TOML, from which `from_toml` makes an equal one.
+
+        Points of a matrix, nodes of a graph and values with budgets are written if they are text, numbers, booleans,
+        dates, times, or tuples of these. TOML has no null and no sets: such points are refused.
+
+        >>> from metricdp.metrics import absolute
+        >>> print(absolute().within(5).to_toml())
+        metric = "scaled"
+        level = "1/5 ln 2"
+        <BLANKLINE>
+        [unit]
+        metric = "absolute"
+        <BLANKLINE>
+        """
+        from metricdp.metrics.toml import write_toml
+
+        return write_toml(self)
+
+    @staticmethod
+    def from_toml(text: str) -> Metric:
+        """The metric that `to_toml` wrote."""
+        from metricdp.metrics.toml import read_toml
+
+        return read_toml(text)
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Metric):
+    """``level · unit``: made by ``2 * d``, ``ln(2) * d``, ``d / 3``. Scales of scales become one.
+
+    Attributes:
+        factor: the number before the metric, also called `level`.
+        base: the metric after it, also called `unit`; not scaled itself.
+    """
+
+    factor: Level
+    base: Metric
+    kind: ClassVar[str] = "scaled"
+    sound: ClassVar[bool] = True
+    _keeps_geodesics: ClassVar[bool] = True
+
+    @property
+    def level(self) -> Level:
+        """The number before the metric."""
+        return self.factor
+
+    @property
+    def unit(self) -> Metric:
+        """The metric after the number."""
+        return self.base
+
+    def _pairwise(self, points: Any, others: Any) -> Floats:
+        return float(self.level) * self.unit.pairwise(points, others)
+
+    def _exactly(self, x: Any, y: Any) -> Exact | None:
+        distance = self.unit.exactly(x, y)
+        if distance is None or (self.level.log_of is not None and distance not in (0, math.inf)):
+            return None
+        return distance * self.level.coefficient if isinstance(distance, Fraction) else distance
+
+    def _irrational(self, x: Any, y: Any) -> arb:
+        return self.level.ball() * self.unit.ball(x, y)
+
+    @property
+    def greatest(self) -> Budget:
+        """The level times the greatest distance of the unit."""
+        bound = self.unit.greatest
+        try:
+            return self.level * bound if isinstance(bound, Level) else bound
+        except LevelError:  # both are logarithms
+            return math.inf
+
+    def _formula(self) -> str:
+        return amounts.scaled_formula(self.level, self.unit.bracketed)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"level": self.level, "unit": self.unit}
+
+    def __repr__(self) -> str:
+        return f"{amounts.code(self.level)} * {self.unit!r}"
+
+
+def as_metric(value: object) -> Metric:
+    """The value, refused where it is no metric."""
+    if not isinstance(value, Metric):
+        raise KindError(f"a metric is needed here, not {type(value).__name__}")
+    return value

@@ -1,0 +1,92 @@
+"""Secrets that may be absent: a metric extended to None."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from flint import arb
+
+from metricdp.errors import ShapeError
+from metricdp.exact.level import Level, LevelLike
+from metricdp.metrics.amounts import Budget, Exact, budget, exact_ball, exact_value, formula
+from metricdp.metrics.coordinates import Floats
+from metricdp.metrics.metric import Metric, as_metric
+
+__all__ = ["Nullable", "nullable"]
+
+
+@dataclass(frozen=True, repr=False)
+class Nullable(Metric):
+    """See `nullable`.
+
+    Attributes:
+        base: the distance between two values.
+        null_distance: the distance between a value and None.
+    """
+
+    base: Metric
+    null_distance: Budget
+    kind: ClassVar[str] = "nullable"
+    _compound: ClassVar[bool] = True
+
+    @property
+    def proven(self) -> bool:
+        """Whether no two values can be more than twice as far apart as they are from None."""
+        # d(v, w) <= d(v, None) + d(None, w) is the one inequality that the base does not give.
+        if not self.base.proven or self.null_distance == math.inf:
+            return self.base.proven
+        return self.base.greatest != math.inf and self.base.greatest <= self.null_distance * 2
+
+    def _pairwise(self, points: Any, others: Any) -> Floats:
+        left, right = list(points), list(others)
+        if not left or not right:
+            raise ShapeError("there are no points")
+        present, present_ = ([row for row, value in enumerate(side) if value is not None] for side in (left, right))
+        distances = np.full((len(left), len(right)), float(self.null_distance))
+        absent, absent_ = (np.array([value is None for value in side]) for side in (left, right))
+        distances[np.ix_(absent, absent_)] = 0.0
+        if present and present_:
+            values = [left[row] for row in present], [right[row] for row in present_]
+            distances[np.ix_(present, present_)] = self.base.pairwise(*values)
+        return distances
+
+    def _exactly(self, x: Any, y: Any) -> Exact | None:
+        if x is None or y is None:
+            return Fraction(0) if x is y else exact_value(self.null_distance)
+        return self.base.exactly(x, y)
+
+    def _irrational(self, x: Any, y: Any) -> arb:
+        return exact_ball(self.null_distance) if x is None or y is None else self.base.ball(x, y)
+
+    @property
+    def greatest(self) -> Budget:
+        """The greatest distance of the base or the distance from None, whichever is more."""
+        bounds = self.base.greatest, self.null_distance
+        return math.inf if math.inf in bounds else max(bound for bound in bounds if isinstance(bound, Level))
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"base": self.base, "diameter": self.null_distance}
+
+    def _formula(self) -> str:
+        return f"{self.base.bracketed} with ∅ at {formula(self.null_distance)}"
+
+
+def nullable(base: Metric, diameter: LevelLike) -> Nullable:
+    """The metric extended to None, which is ``diameter`` away from every value.
+
+    It is a metric where no two values are more than twice the diameter apart; ``violation(points)`` tells, and
+    ``nullable(capped(base, 2 * diameter), diameter)`` always is one.
+
+    References:
+        Paper 1, Section 5.
+
+    >>> from metricdp.metrics import absolute
+    >>> d = nullable(absolute(), 100)
+    >>> d(20, 30), d(20, None), d(None, None)
+    (10.0, 100.0, 0.0)
+    """
+    return Nullable(as_metric(base), budget(diameter))

@@ -1,0 +1,121 @@
+"""Spaces: finitely many points and a metric on them, the (X, d) of the papers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from flint import arb
+
+from metricdp.errors import InputError, KindError, NotAMetricError, ShapeError, UnknownCategoryError
+from metricdp.metrics.coordinates import Floats, frozen, label
+from metricdp.metrics.metric import Metric
+from metricdp.metrics.records import hamming
+from metricdp.metrics.vectors import absolute, euclidean
+
+__all__ = ["Space"]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Finitely many points and a metric on them.
+
+    Attributes:
+        points: the secrets, all different, as a tuple; lists and arrays among them become tuples.
+        metric: how far apart they are. Its axioms are searched for a violation unless they are a theorem.
+
+    Raises:
+        NotAMetricError: an axiom is broken.
+
+    >>> from metricdp.metrics import discrete
+    >>> space = Space(["tea", "coffee", "water"], 2 * discrete())
+    >>> len(space), space.index("coffee"), space.distances[0].tolist()
+    (3, 1, [0.0, 2.0, 2.0])
+    """
+
+    points: tuple[Any, ...]
+    metric: Metric
+
+    def __init__(self, points: Iterable[Any], metric: Metric) -> None:
+        if not isinstance(metric, Metric):
+            raise KindError(f"a metric is needed here, not {type(metric).__name__}")
+        object.__setattr__(self, "points", tuple(frozen(point) for point in points))
+        object.__setattr__(self, "metric", metric)
+        if not self.points:
+            raise ShapeError("a space has at least one point")
+        _ = self._places, self.distances  # refuses points that are listed twice or are none of this metric
+        if not metric.proven:
+            violation = metric.violation(self.points)
+            if violation is not None:
+                advice = "; metric.closure(points) mends it" if violation.mendable else ""
+                raise NotAMetricError(f"{violation}{advice}", violation)
+
+    @classmethod
+    def line(cls, n: int, metric: Metric | None = None) -> Space:
+        """The numbers 0 to n - 1.
+
+        >>> Space.line(3).distances[0].tolist()
+        [0.0, 1.0, 2.0]
+        """
+        return cls(range(n), metric or absolute())
+
+    @classmethod
+    def grid(cls, rows: int, columns: int, metric: Metric | None = None) -> Space:
+        """The points (row, column) of a grid, row by row.
+
+        >>> Space.grid(2, 2).points
+        ((0, 0), (0, 1), (1, 0), (1, 1))
+        """
+        return cls(itertools.product(range(rows), range(columns)), metric or euclidean())
+
+    @classmethod
+    def bits(cls, n: int, metric: Metric | None = None) -> Space:
+        """All tuples of n bits.
+
+        >>> Space.bits(2).distances[0].tolist()
+        [0.0, 1.0, 1.0, 2.0]
+        """
+        return cls(itertools.product((0, 1), repeat=n), metric or hamming())
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"points": self.points, "metric": self.metric}  # what is cached stays behind
+
+    def __repr__(self) -> str:
+        return f"Space({len(self)} points, {self.metric!r})"
+
+    @cached_property
+    def distances(self) -> Floats:
+        """All pairwise distances as floats, a view that cannot be written to."""
+        distances = self.metric.pairwise(self.points)
+        distances.setflags(write=False)
+        return distances
+
+    def ball(self, i: int, j: int) -> arb:
+        """The distance between ``points[i]`` and ``points[j]`` as a ball at the working precision."""
+        return self.metric.ball(self.points[i], self.points[j])
+
+    def index(self, point: Any) -> int:
+        """The place of a point in the list."""
+        try:
+            return self._places[_key(point)]
+        except KeyError:
+            raise UnknownCategoryError("the point is not in this space") from None
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        places: dict[Any, int] = {}
+        for row, point in enumerate(self.points):
+            first = places.setdefault(_key(point, row), row)
+            if first != row:
+                raise InputError(f"the same point as in row {first}", row)
+        return places
+
+
+def _key(point: Any, row: int | None = None) -> Any:
+    return label(frozenset(point.items()) if isinstance(point, dict) else point, row)

@@ -1,0 +1,121 @@
+"""Great-circle distance on the globe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from flint import arb, fmpq
+
+from metricdp.errors import OutOfDomainError, ShapeError
+from metricdp.exact.balls import ball
+from metricdp.metrics.amounts import Exact, formula, positive
+from metricdp.metrics.coordinates import Floats, coordinates, to_floats, vector
+from metricdp.metrics.metric import Metric
+
+__all__ = ["EARTH_RADIUS", "GreatCircle", "great_circle"]
+
+EARTH_RADIUS = Fraction("6371008.8")
+"""The mean radius of the Earth in metres, (2a + b)/3 of the ellipsoid of GRS 80 and WGS 84, to the decimetre."""
+
+
+@dataclass(frozen=True, repr=False)
+class GreatCircle(Metric):
+    """See `great_circle`.
+
+    Attributes:
+        radius: of the sphere, in metres.
+    """
+
+    radius: Fraction = EARTH_RADIUS
+    kind: ClassVar[str] = "great_circle"
+    sound: ClassVar[bool] = True
+    _geodesic: ClassVar[bool] = True
+    _unit_name: ClassVar[str | None] = "m"
+
+    # Both are sums of non-negative terms and add up to 1, so neither loses digits: not between neighbours, where the
+    # arc cosine does, nor between antipodes, where the arc sine does.
+    #   sin²(t/2) = sin²((φ₁ − φ₂)/2) + cos φ₁ cos φ₂ sin²(Δλ/2)
+    #   cos²(t/2) = sin²((φ₁ + φ₂)/2) + cos φ₁ cos φ₂ cos²(Δλ/2)
+
+    def _pairwise(self, points: Any, others: Any) -> Floats:
+        left, right = self._read(points), self._read(others)
+        latitude, latitude_ = left[:, 0, None], right[None, :, 0]
+        degrees = left[:, 1, None] - right[None, :, 1]
+        half = np.radians(degrees - 360 * np.round(degrees / 360)) / 2
+        cosines = np.sqrt(_cosine(latitude) * _cosine(latitude_))
+        sine = np.hypot(np.sin(np.radians((latitude - latitude_) / 2)), cosines * np.sin(half))
+        cosine = np.hypot(np.sin(np.radians((latitude + latitude_) / 2)), cosines * np.cos(half))
+        return np.asarray(2 * float(self.radius) * np.arctan2(sine, cosine))
+
+    def _exactly(self, x: Any, y: Any) -> Exact | None:
+        (latitude, longitude), (latitude_, longitude_) = _point(x), _point(y)
+        if latitude == latitude_ and (abs(latitude) == 90 or (longitude - longitude_) % 360 == 0):
+            return Fraction(0)
+        return None  # transcendental: the arc of an algebraic number is, by Lindemann's theorem
+
+    def _irrational(self, x: Any, y: Any) -> arb:
+        (latitude, longitude), (latitude_, longitude_) = _point(x), _point(y)
+        half = (longitude - longitude_) % 360 / 2
+        cosines = _cos(latitude) * _cos(latitude_)
+        sine = _sin((latitude - latitude_) / 2) ** 2 + cosines * _sin(half) ** 2
+        cosine = _sin((latitude + latitude_) / 2) ** 2 + cosines * _cos(half) ** 2
+        return 2 * ball(self.radius) * arb.atan2(sine.sqrt(), cosine.sqrt())
+
+    def _read(self, points: Any) -> Floats:
+        array = to_floats(coordinates(points))
+        if array.shape[1] != 2:
+            raise ShapeError("a place is a pair (latitude, longitude)", 0)
+        beyond = abs(array[:, 0]) > 90
+        if beyond.any():
+            raise _beyond(int(beyond.argmax()))
+        return array
+
+    def _formula(self) -> str:
+        sphere = "" if self.radius == EARTH_RADIUS else f", R = {formula(self.radius)}"
+        return f"great-circle(m{sphere})"
+
+    def _arguments(self) -> dict[str, Any]:
+        return {} if self.radius == EARTH_RADIUS else {"radius": self.radius}
+
+
+def great_circle(radius: int | float | str | Fraction = EARTH_RADIUS) -> GreatCircle:
+    """The distance in metres along the globe between places (latitude, longitude) in degrees.
+
+    The globe is a sphere of the Earth's mean radius, 6 371 008.8 m, unless another ``radius`` is given. Longitudes
+    count modulo 360 degrees; a latitude beyond ±90 is refused.
+
+    >>> round(great_circle()((48.8566, 2.3522), (40.7128, -74.0060)))
+    5837249
+    >>> great_circle()((0, 180), (0, -180)), great_circle()((90, 0), (90, 123))
+    (0.0, 0.0)
+    """
+    return GreatCircle(positive(radius, "radius"))
+
+
+def _point(place: Any) -> tuple[Fraction, Fraction]:
+    coordinates = vector(place)
+    if len(coordinates) != 2:
+        raise ShapeError("a place is a pair (latitude, longitude)")
+    latitude, longitude = coordinates
+    if abs(latitude) > 90:
+        raise _beyond(None)
+    return latitude, longitude
+
+
+def _beyond(row: int | None) -> OutOfDomainError:
+    return OutOfDomainError("a latitude lies between -90 and 90 degrees; is the order (latitude, longitude)?", row)
+
+
+def _cosine(latitude: Floats) -> Floats:
+    return np.asarray(np.sin(np.radians(90 - abs(latitude))))  # exactly 0 at the poles
+
+
+def _sin(degrees: Fraction) -> arb:
+    return arb.sin_pi_fmpq(fmpq(degrees.numerator, degrees.denominator * 180))
+
+
+def _cos(degrees: Fraction) -> arb:
+    return arb.cos_pi_fmpq(fmpq(degrees.numerator, degrees.denominator * 180))
