@@ -10,6 +10,9 @@
     |   |   +-- OffGridError               a number between two points of the declared grid
     |   +-- ShapeError                     empty, or of the wrong dimension
     |   +-- KindError (TypeError)          text where a number belongs, a bool, a complex number
+    |   +-- ColumnError                    any of these, in a column of a table
+    +-- PolicyError (ValueError)           a policy's mistakes, all of them, with their lines
+    +-- OutputError (OSError)              an output that exists already, or cannot be written whole
     +-- LevelError (ValueError)            an epsilon, delta, resolution or confidence that cannot be
     +-- NotAMetricError (ValueError)       an axiom is broken; ``violation`` says which and where
     +-- UnsupportedMetricError (TypeError) no mechanism of this kind exists for that metric
@@ -23,9 +26,11 @@ An ``InputError`` names the row (counted from 0) and the rule that was broken. I
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 __all__ = [
+    "ColumnError",
     "ImpossibleError",
     "InputError",
     "KindError",
@@ -37,6 +42,8 @@ __all__ = [
     "NotPrivateWarning",
     "OffGridError",
     "OutOfDomainError",
+    "OutputError",
+    "PolicyError",
     "ShapeError",
     "SlowPathWarning",
     "UnknownCategoryError",
@@ -88,6 +95,36 @@ class ShapeError(InputError):
 
 class KindError(InputError, TypeError):
     """A value of a kind the mechanism cannot take."""
+
+
+class ColumnError(InputError):
+    """A secret in a column of a table is not of the form that its policy declares.
+
+    Attributes:
+        column: what the policy calls it.
+    """
+
+    def __init__(self, column: str, error: InputError) -> None:
+        self.column = column
+        where = f"column {column!r}" if error.row is None else f"column {column!r}, row {error.row}"
+        super().__init__(f"{where}: {error.rule}")
+        self.rule, self.row = error.rule, error.row
+
+
+class PolicyError(MetricDPError, ValueError):
+    """A policy that cannot be followed.
+
+    Attributes:
+        problems: every mistake that was found, each with its line or column.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class OutputError(MetricDPError, OSError):
+    """An output that exists already, or cannot be written whole."""
 
 
 class LevelError(MetricDPError, ValueError):

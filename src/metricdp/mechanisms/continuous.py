@@ -26,6 +26,7 @@ from metricdp.mechanisms.containers import unpack_numbers, unpack_vectors
 from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below, resolution_for
 from metricdp.mechanisms.noise import CubeNoise, EuclideanNoise, LineNoise, PlaneNoise
 from metricdp.metrics import Guarantee, Metric, discrete
+from metricdp.metrics.dates import Dates
 
 __all__ = ["ApproximateLaplace", "LineLaplace", "VectorLaplace", "approximate_laplace", "line_laplace"]
 
@@ -148,10 +149,19 @@ class LineLaplace(LineMechanism):
 
 def line_laplace(metric: Metric, resolution: LevelLike | None, bounds: Bounds | None) -> LineLaplace:
     """The Laplace mechanism for a multiple of the distance between numbers, or dates."""
-    width = resolution_for(Real(lambda: 1 / metric.level.ball()), resolution)
+    scale = Real(lambda: 1 / metric.level.ball())
+    if resolution is None and isinstance(metric.unit, Dates):
+        width = _clock_step(float(scale))
+    else:
+        width = resolution_for(scale, resolution)
     if bounds is not None and width > bounds[1] - bounds[0]:
         raise LevelError("the resolution is wider than the bounds")
     return LineLaplace(metric, width, bounds)
+
+
+def _clock_step(scale: float) -> Fraction:
+    """The longest step of a clock that is below a thousandth of the scale: a day, an hour, .., a nanosecond."""
+    return next((step for step in _TICKS.values() if step * 1000 <= scale), _TICKS["ns"])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from flint import arb
 from metricdp.errors import LevelError
 from metricdp.exact.balls import Enclosure, ball, precision
 from metricdp.exact.choice import Thresholds
-from metricdp.exact.refine import Floats
+from metricdp.exact.refine import Floats, Integers
 from metricdp.mechanisms.containers import unpack_labels
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.mechanisms.response import indices_of
@@ -58,13 +58,17 @@ class Exponential(Mechanism):
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one point, a list holds several."""
         batch = unpack_labels(secrets)
-        inputs = indices_of(batch.rows, self._places)
-        outputs = np.empty_like(inputs)
-        for point in np.unique(inputs):  # sorted, so a seeded run is the same each time
-            rows = np.flatnonzero(inputs == point)
-            outputs[rows] = self._thresholds(int(point)).draw(len(rows))
+        released = self.release_places(indices_of(batch.rows, self._places))
         points = self.space.points
-        return batch.pack([points[place] for place in outputs.tolist()])
+        return batch.pack([points[place] for place in released.tolist()])
+
+    def release_places(self, places: Integers) -> Integers:
+        """The same for secrets given by their places in ``space.points``, and released so; for whole columns."""
+        released = np.empty_like(places)
+        for point in np.unique(places):  # sorted, so a seeded run is the same each time
+            rows = np.flatnonzero(places == point)
+            released[rows] = self._thresholds(int(point)).draw(len(rows))
+        return released
 
     def probability_within(self, distance: float) -> float:
         """The least probability, over all secrets, of a release within ``distance`` in ``space.metric.unit``."""

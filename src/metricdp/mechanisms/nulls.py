@@ -13,16 +13,18 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.errors import ImpossibleError, KindError, LevelError, NotAMetricError
+from metricdp.errors import ImpossibleError, KindError, LevelError, NotAMetricError, UnsupportedMetricError
 from metricdp.exact.balls import ball, decide_sign
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.level import LevelLike
 from metricdp.mechanisms.containers import unpack_numbers
 from metricdp.mechanisms.continuous import Bounds, LineLaplace, line_laplace, parse_bounds
 from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below
-from metricdp.mechanisms.noise_metric import on_the_line
+from metricdp.mechanisms.noise_metric import noise_metric
 from metricdp.metrics import Guarantee, Metric
+from metricdp.metrics.dates import Dates
 from metricdp.metrics.nulls import Nullable
+from metricdp.metrics.vectors import Absolute
 
 __all__ = ["NullableLaplace", "nullable_laplace"]
 
@@ -87,8 +89,8 @@ class NullableLaplace(Mechanism):
         for chosen, thresholds in ((~is_null, self._number_thresholds), (is_null, self._null_thresholds)):
             # Category 0 is U below the threshold: released as null.
             becomes_null[chosen] = thresholds.draw(int(chosen.sum())) == 0
-        if released.dtype.kind == "f":
-            released[becomes_null] = np.nan
+        if released.dtype.kind in "fM":
+            released[becomes_null] = np.nan if released.dtype.kind == "f" else np.datetime64("NaT")
             return released
         released = released.astype(object)
         released[becomes_null] = None
@@ -107,20 +109,25 @@ class NullableLaplace(Mechanism):
         )
 
     @cached_property
-    def _centre(self) -> float:
-        """The float next to the middle of the bounds: a number that every type of column holds exactly."""
-        lower, upper = self._bounds
-        return float((lower + upper) / 2)
+    def _centre(self) -> Fraction:
+        """The middle of the bounds, or a number next to it that every type of column holds exactly.
+
+        For numbers that is a float, for dates a whole day.
+        """
+        middle = sum(self._bounds) / 2
+        return Fraction(math.floor(middle) if isinstance(self.numbers.metric.unit, Dates) else float(middle))
 
     def _centre_like(self, present: NDArray[Any]) -> Any:
-        """The centre in the type of the numbers beside it, so that no type tells what was null."""
+        """The centre in the type of the secrets beside it, so that no type tells what was null."""
+        if present.dtype.kind == "M":
+            return np.datetime64(int(self._centre), "D")
         kinds = {type(secret) for secret in present} if present.dtype == object else {float}
         for exact in (Decimal, Fraction):
             if kinds == {exact}:
-                return exact(self._centre)
+                return exact(float(self._centre))
             if exact in kinds:
                 raise KindError(f"a column of {exact.__name__} with nulls holds nothing else")
-        return self._centre
+        return float(self._centre)
 
     @property
     def _bounds(self) -> Bounds:
@@ -129,8 +136,7 @@ class NullableLaplace(Mechanism):
 
     def _half_width(self) -> arb:
         lower, upper = self._bounds
-        centre = Fraction(self._centre)
-        return self.numbers.rate() * ball(max(upper - centre, centre - lower))
+        return self.numbers.rate() * ball(max(upper - self._centre, self._centre - lower))
 
     def _null_distance(self) -> arb:
         return self.metric.ball(None, self._bounds[0])
@@ -166,7 +172,10 @@ def nullable_laplace(
         )
     if unit.null_distance == math.inf:
         raise LevelError("a null at infinite distance is public: keep it in a column of its own")
-    numbers = line_laplace(on_the_line(metric.level * unit.base), resolution, parse_bounds(bounds))
+    noise = noise_metric(metric.level * unit.base)
+    if not isinstance(noise.unit, (Absolute, Dates)):
+        raise UnsupportedMetricError(f"a secret null is kept among numbers or dates, not {unit.base}")
+    numbers = line_laplace(noise, resolution, parse_bounds(bounds))
     made = NullableLaplace(metric, numbers)
     if decide_sign(lambda: made._null_distance() - made._half_width()) <= 0:
         raise NotAMetricError(
@@ -179,6 +188,6 @@ def nullable_laplace(
 def _nulls(secrets: NDArray[Any]) -> NDArray[np.bool_]:
     if secrets.dtype == object:
         return np.array([secret is None or secret != secret for secret in secrets], dtype=bool)
-    if secrets.dtype.kind == "f":
+    if secrets.dtype.kind in "fM":
         return np.asarray(np.isnan(secrets))
     return np.zeros(len(secrets), dtype=bool)

@@ -57,11 +57,16 @@ class RandomizedResponse(Mechanism):
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
         batch = unpack_labels(secrets)
-        places = indices_of(batch.rows, self._places)
+        places = self.release_places(indices_of(batch.rows, self._places))
+        return batch.pack([self.values[place] for place in places.tolist()])
+
+    def release_places(self, places: Integers) -> Integers:
+        """The same for secrets given by their places in ``values``, and released so; for whole columns."""
+        released = places.copy()
         lies = np.flatnonzero(self._thresholds.draw(len(places)))
         others = uniform_below(len(self.values) - 1, len(lies))
-        places[lies] = others + (others >= places[lies])
-        return batch.pack([self.values[place] for place in places.tolist()])
+        released[lies] = others + (others >= places[lies])
+        return released
 
     def probability_within(self, distance: float) -> float:
         """The probability of the truth, for a distance below 1; at 1 every value is within it."""
@@ -138,12 +143,15 @@ class SetResponse(Mechanism):
                     if element not in self._places:
                         raise UnknownCategoryError("an element is not in the declared universe", start + row)
                     present[row, self._places[element]] = 1
-            # Category 0 of the threshold is U below flip: a flip.
-            present ^= 1 - self._thresholds.draw(present.size).reshape(present.shape)
-            for secret, row_present in zip(sets, present, strict=True):
+            for secret, row_present in zip(sets, self.release_presence(present), strict=True):
                 chosen = [self.universe[place] for place in np.flatnonzero(row_present)]
                 results.append(chosen if isinstance(secret, np.ndarray) else type(secret)(chosen))
         return batch.pack(results)
+
+    def release_presence(self, present: Integers) -> Integers:
+        """The same for secrets given as rows of zeros and ones, one column for each element of the universe."""
+        # Category 0 of the threshold is U below flip: a flip.
+        return present ^ (1 - self._thresholds.draw(present.size).reshape(present.shape))
 
     def probability_within(self, distance: float) -> float:
         """The probability of at most ``distance`` flips, a binomial one."""
