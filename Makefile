@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench clean
+.PHONY: help demo test agree bench clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: $(VENV)/.dev  ## every check: ruff, mypy, import-linter, pytest with docte
 	@echo "== import-linter";       $(VENV)/bin/lint-imports --no-logo
 	@echo "== pytest, doctests";    $(VENV)/bin/pytest
 	@echo "== all checks passed"
+
+agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ball arithmetic (minutes)
+	@METRICDP_DRAWS=1000000 $(VENV)/bin/pytest -n 2 tests/unit/mechanisms/test_agreement.py
 
 bench: $(BENCH)/.ready  ## samples per second, ours beside the peers
 	@$(BENCH)/bin/python benchmarks/sampling.py

@@ -64,4 +64,21 @@ CASES = [
         lambda: mdp.laplace(Fraction(1, 20) * m.nullable(m.absolute(), 100), bounds=(0, 100)),
         [np.nan, 0.0, 100.0, 33.3],
     ),
+    Case(
+        "dates",
+        lambda: mdp.laplace(m.dates().within(5), resolution=Fraction(1, 86_400)),
+        [np.datetime64("2024-02-29T12:30:01"), np.datetime64("1969-12-31T23:59:59")],
+    ),
+    Case(
+        "function samples",
+        lambda: mdp.function_samples(m.supremum().within(0.5), times=[0, 1, 2]),
+        [[0.0, 1.0, 4.0], [0.1, 0.2, 0.3]],
+        vector=True,
+    ),
+    Case(
+        "records",
+        lambda: mdp.independent(mdp.laplace(m.absolute().within(5)), mdp.geometric(mdp.ln(2) * m.absolute())),
+        [(1.5, 3), (-2.0, 0), (0.1, 10**15)],
+        label=True,
+    ),
 ]

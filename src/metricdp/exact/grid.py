@@ -25,8 +25,10 @@ __all__ = ["Grid", "Placed"]
 
 FLOAT_CELLS = 1 << 52
 """Cells either side of zero where a secret given or released as a float may lie; results reach twice as far."""
-INTEGER_CELLS = 1 << 60
-"""The same for integers."""
+INTEGER_CELLS = 1 << 61
+"""The same for integers: nanoseconds since 1970 until 2043."""
+INTEGER_RESULTS = 2**62 - 2
+"""Where results that are integers saturate."""
 
 _SPLITTER = 134217729.0  # 2^27 + 1: cuts a float into two halves whose products are exact (Veltkamp)
 
@@ -98,7 +100,10 @@ class Grid:
         if placed.whole_results:
             return self.whole_values(cells)
         values = self.values(cells)
-        return values.astype(like.dtype, copy=False) if like.dtype.kind == "f" else values
+        if like.dtype.kind != "f" or like.dtype == np.float64:
+            return values
+        ends = np.finfo(like.dtype)
+        return np.clip(values, float(ends.min), float(ends.max)).astype(like.dtype)
 
     def values(self, cells: Integers) -> Floats:
         """The grid's points as floats: the nearest float to ``width * cell``, saturating far out."""
@@ -114,13 +119,13 @@ class Grid:
 
     def whole_values(self, cells: Integers) -> Integers:
         """The grid's points as integers, for an integer width; saturating at the ends of 64 bits."""
-        most = min(2 * INTEGER_CELLS, (2**63 - 1) // self.width.numerator)
+        most = min(INTEGER_RESULTS, (2**63 - 1) // self.width.numerator)
         return np.clip(cells, -most, most) * self.width.numerator
 
     def _objects(self, cells: Integers, like: NDArray[Any]) -> NDArray[Any]:
         """Decimals give Decimals and Fractions Fractions, exactly; other numbers integers or floats."""
         results = np.empty(len(cells), dtype=object)
-        within = np.clip(cells, -2 * INTEGER_CELLS, 2 * INTEGER_CELLS).tolist()
+        within = np.clip(cells, -INTEGER_RESULTS, INTEGER_RESULTS).tolist()
         for row, (cell, secret) in enumerate(zip(within, like.tolist(), strict=True)):
             point = cell * self.width
             if isinstance(secret, Decimal):
@@ -157,7 +162,7 @@ class Grid:
             fractions = quotients - cells
 
             def aligned() -> NDArray[np.bool_]:
-                return (fractions == 0) & ((quotients != 0) | (secrets == 0))
+                return np.asarray((fractions == 0) & ((quotients != 0) | (secrets == 0)))
 
             # Exact, but for a quotient so small that it underflows.
             return Placed(cells.astype(np.int64), fractions, 2.0**-1000, exact, aligned, whole_results=False)
@@ -201,7 +206,9 @@ class Grid:
         for row, secret in enumerate(secrets.tolist()):
             if isinstance(secret, bool) or not isinstance(secret, (int, float, Decimal, Fraction)):
                 raise KindError("numbers are wanted: int, float, Decimal or Fraction", row)
-            if not (isinstance(secret, (int, Fraction)) or math.isfinite(secret)):
+            if isinstance(secret, float | Decimal) and not (
+                secret.is_finite() if isinstance(secret, Decimal) else math.isfinite(secret)
+            ):
                 raise NotFiniteError("a finite number is wanted, not NaN or infinity", row)
             quotients.append(Fraction(secret) / width)
         whole_results = width.denominator == 1

@@ -6,6 +6,7 @@ one for a metric.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -23,10 +24,17 @@ from metricdp.exact.grid import Grid, Placed
 from metricdp.exact.level import LevelLike, rational
 from metricdp.exact.refine import Integers, nearest_integers
 from metricdp.mechanisms.containers import unpack_numbers, unpack_vectors
-from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below, resolution_for
+from metricdp.mechanisms.mechanism import (
+    Mechanism,
+    at_distance,
+    for_each_column,
+    in_blocks,
+    probability_below,
+    resolution_for,
+)
 from metricdp.mechanisms.noise import CubeNoise, EuclideanNoise, LineNoise, PlaneNoise
 from metricdp.metrics import Guarantee, Metric, discrete
-from metricdp.metrics.dates import Dates
+from metricdp.metrics.dates import Dates, day_number
 
 __all__ = ["ApproximateLaplace", "LineLaplace", "VectorLaplace", "approximate_laplace", "line_laplace"]
 
@@ -59,19 +67,28 @@ class LineMechanism(Mechanism):
         batch = unpack_numbers(secrets)
         return batch.pack(in_blocks(batch.rows, self._draw))
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """``1 - exp(-distance / scale)``, less half a cell for the rounding; clamping to bounds only adds to it."""
-        if self.bounds is not None and distance >= self.bounds[1] - self.bounds[0]:
-            return 1.0
-        reach = rational(distance, "distance") - self.resolution / 2
+        if self.bounds is not None:
+            if distance >= self.bounds[1] - self.bounds[0]:
+                return 1.0
+            # A secret at a bound that is no point of the grid is never released nearer than the last one before it.
+            if distance < max(-self.bounds[0] % self.resolution, self.bounds[1] % self.resolution):
+                return 0.0
+        reach = distance - self.resolution / 2
         return 0.0 if reach <= 0 else probability_below(lambda: -(-self.rate() * ball(reach)).expm1())
 
     def _unit_error(self) -> float:
         return 1 / float(Real(self.rate)) + float(self.resolution)
 
+    @property
+    def _takes_dates(self) -> bool:
+        return False
+
     def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
-        if secrets.dtype.kind == "M":
-            return self._draw_dates(secrets)
+        if self._takes_dates:
+            return self._draw_dates(secrets if secrets.dtype.kind == "M" else _refuse_undated(secrets))
         cells, placed = self._noisy_cells(secrets, self.resolution, Fraction(1))
         return Grid.of(self.resolution).points(cells, placed, secrets)
 
@@ -81,12 +98,14 @@ class LineMechanism(Mechanism):
         step, multiple = np.datetime_data(secrets.dtype)
         if step not in _TICKS:
             raise KindError(f"dates counted in {step!r} have steps of uneven length; convert to days or seconds")
-        tick = _TICKS[step] * multiple
-        width = max(self.resolution, tick)  # a type with coarser steps than the grid is its own grid
-        if (width / tick).denominator != 1:
-            raise LevelError(f"a resolution of {self.resolution} days is no multiple of this type's step {step!r}")
-        cells, _ = self._noisy_cells(secrets.view(np.int64), width, tick)
-        return Grid.of(width / tick).whole_values(cells).view(secrets.dtype)
+        ticks = self.resolution / (_TICKS[step] * multiple)
+        if ticks.denominator != 1:
+            raise LevelError(
+                f"the resolution of {self.resolution} days is no multiple of the step of these dates, {step!r}: give a "
+                "coarser resolution, such as resolution=1 for whole days"
+            )
+        cells, _ = self._noisy_cells(secrets.view(np.int64), self.resolution, _TICKS[step] * multiple)
+        return Grid.of(ticks).whole_values(cells).view(secrets.dtype)
 
     def _noisy_cells(self, secrets: NDArray[Any], width: Fraction, unit: Fraction) -> tuple[Integers, Placed]:
         grid = Grid.of(width)
@@ -95,7 +114,7 @@ class LineMechanism(Mechanism):
         cells = np.add(placed.cells, drawn, out=drawn)
         if self.bounds is not None:
             first, last = (bound / width for bound in self.bounds)
-            self._check_bounds(placed, first, last)
+            self._check_bounds(secrets, placed, first, last)
             np.clip(cells, math.ceil(first), math.floor(last), out=cells)
         return cells, placed
 
@@ -109,12 +128,14 @@ class LineMechanism(Mechanism):
     def _scales(self) -> dict[Fraction, Real]:
         return {}
 
-    def _check_bounds(self, placed: Placed, first: Fraction, last: Fraction) -> None:
+    def _check_bounds(self, secrets: NDArray[Any], placed: Placed, first: Fraction, last: Fraction) -> None:
         """Refuse secrets outside the bounds; those within a hair of one are compared as rationals."""
         low = placed.cells + placed.fractions - float(first)
         high = float(last) - placed.cells - placed.fractions
         slack = placed.radius + 2.0**-40 * (1 + abs(float(first)) + abs(float(last)))
         doubtful = np.flatnonzero((low < slack) | (high < slack))
+        if secrets.dtype != object:  # a bound is a value that many rows may share
+            doubtful = np.sort(doubtful[np.unique(secrets[doubtful], return_index=True)[1]])
         for row in doubtful:
             if not first <= int(placed.cells[row]) + placed.exact(int(row)) <= last:
                 raise OutOfDomainError("outside the declared bounds; clamp it first or widen the bounds", int(row))
@@ -142,6 +163,10 @@ class LineLaplace(LineMechanism):
         """``metric``, with no delta."""
         return Guarantee(self.metric)
 
+    @property
+    def _takes_dates(self) -> bool:
+        return isinstance(self.metric.unit, Dates)
+
     def rate(self) -> arb:
         """``metric.level``."""
         return self.metric.level.ball()
@@ -154,14 +179,35 @@ def line_laplace(metric: Metric, resolution: LevelLike | None, bounds: Bounds | 
         width = _clock_step(float(scale))
     else:
         width = resolution_for(scale, resolution)
+    return LineLaplace(metric, _fitting(width, bounds), bounds)
+
+
+def _fitting(width: Fraction, bounds: Bounds | None) -> Fraction:
+    """The resolution, refused where no point of its grid lies within the bounds."""
     if bounds is not None and width > bounds[1] - bounds[0]:
         raise LevelError("the resolution is wider than the bounds")
-    return LineLaplace(metric, width, bounds)
+    if bounds is not None and math.ceil(bounds[0] / width) > math.floor(bounds[1] / width):
+        raise LevelError("no multiple of the resolution lies within the bounds; give a finer resolution")
+    return width
 
 
 def _clock_step(scale: float) -> Fraction:
-    """The longest step of a clock that is below a thousandth of the scale: a day, an hour, .., a nanosecond."""
+    """A whole day where the scale is longer; otherwise the longest step of a clock below a thousandth of it."""
+    if scale >= 1:
+        return _TICKS["D"]
     return next((step for step in _TICKS.values() if step * 1000 <= scale), _TICKS["ns"])
+
+
+def _refuse_undated(secrets: NDArray[Any]) -> NDArray[Any]:
+    """Say what is wrong with secrets that should be dates, and in which row."""
+    for row, secret in enumerate(secrets.tolist()):
+        if secret is None:
+            raise KindError("a date is wanted, and it is missing", row)
+        if getattr(secret, "tzinfo", None) is not None:
+            raise KindError("moments without a time zone are wanted; convert to UTC first", row)
+        if not isinstance(secret, dt.date | np.datetime64):
+            raise KindError("a date or a datetime is wanted", row)
+    raise KindError("dates and datetimes are wanted, all of one kind")
 
 
 @dataclass(frozen=True)
@@ -218,10 +264,10 @@ def approximate_laplace(
     """
     bounds = parse_bounds((lower, upper))
     e, d = rational(epsilon, "epsilon"), rational(delta, "delta")  # type: ignore[arg-type]
-    if e < 0 or not 0 <= d < 1 or (e == 0 and d == 0):
-        raise LevelError("epsilon is at least 0 and delta in [0, 1), not both 0")
+    if e <= 0 or not 0 <= d < 1:
+        raise LevelError("epsilon is positive and delta in [0, 1)")
     scale = Real(lambda: 1 / _approximate_rate(bounds, e, d))
-    return ApproximateLaplace(bounds, e, d, resolution_for(scale, resolution))
+    return ApproximateLaplace(bounds, e, d, _fitting(resolution_for(scale, resolution), bounds))
 
 
 @dataclass(frozen=True)
@@ -255,7 +301,7 @@ class VectorLaplace(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`. A point gives a point, rows of points give rows."""
-        batch = unpack_vectors(secrets)
+        batch = unpack_vectors(secrets, self.dim)
         dimension = batch.rows.shape[1]
         if self.dim is not None and dimension != self.dim:
             raise ShapeError(f"points of dimension {self.dim} are wanted, not {dimension}")
@@ -264,7 +310,7 @@ class VectorLaplace(Mechanism):
     def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
         grid = Grid.of(self.resolution)
         columns = [np.ascontiguousarray(column) for column in secrets.T]
-        placed = [grid.place(column) for column in columns]
+        placed = for_each_column(columns, grid.place)
         scale, count = self._scale, len(secrets)
         if self.norm == 1 or len(columns) == 1:
             drawn = [nearest_integers(LineNoise(scale, place), count)[0] for place in placed]
@@ -283,14 +329,14 @@ class VectorLaplace(Mechanism):
     def _scale(self) -> Real:
         return Real(lambda: 1 / (self.metric.level.ball() * ball(self.resolution)))
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """The norm of the noise is a sum of n exponentials: ``P(n, e * distance)``, less the rounding."""
         n = self._dimension()
-        corner = {1.0: ball(n), 2.0: ball(n).sqrt()}.get(self.norm, ball(1))
-        reach = rational(distance, "distance")
 
         def probability() -> arb:
-            argument = self.metric.level.ball() * (ball(reach) - corner * ball(self.resolution) / 2)
+            corner = {1.0: ball(n), 2.0: ball(n).sqrt()}.get(self.norm, ball(1))
+            argument = self.metric.level.ball() * (ball(distance) - corner * ball(self.resolution) / 2)
             return argument.gamma_lower(n, regularized=1) if argument > 0 else arb(0)
 
         return probability_below(probability)
@@ -311,7 +357,7 @@ class VectorLaplace(Mechanism):
 
 def parse_bounds(bounds: tuple[Any, Any]) -> Bounds:
     """A lower and an upper bound as rationals, in that order."""
-    lower, upper = (rational(bound, "bound") for bound in bounds)
+    lower, upper = (day_number(bound) if isinstance(bound, dt.date) else rational(bound, "bound") for bound in bounds)
     if not lower < upper:
         raise LevelError("the lower bound lies below the upper one")
     return lower, upper

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from metricdp.errors import LevelError
-from metricdp.exact.balls import Enclosure, ball, precision
+from metricdp.errors import KindError, LevelError
+from metricdp.exact.balls import Enclosure, ball, float_below, precision
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.refine import Floats, Integers
 from metricdp.mechanisms.containers import unpack_labels
-from metricdp.mechanisms.mechanism import Mechanism
+from metricdp.mechanisms.mechanism import Mechanism, at_distance
 from metricdp.mechanisms.response import indices_of
 from metricdp.metrics import Guarantee, Space
 
@@ -57,7 +57,7 @@ class Exponential(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one point, a list holds several."""
-        batch = unpack_labels(secrets)
+        batch = unpack_labels(secrets, self.space.points)
         released = self.release_places(indices_of(batch.rows, self._places))
         points = self.space.points
         return batch.pack([points[place] for place in released.tolist()])
@@ -70,9 +70,10 @@ class Exponential(Mechanism):
             released[rows] = self._thresholds(int(point)).draw(len(rows))
         return released
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """The least probability, over all secrets, of a release within ``distance`` in ``space.metric.unit``."""
-        reach = float(distance)
+        reach = float_below(distance)
         return min(
             float(below[: int(np.searchsorted(far, reach, side="right"))].sum()) * (1 - 2.0**-30)
             for far, below in self._spreads
@@ -131,6 +132,8 @@ def exponential(space: Space) -> Exponential:
     >>> K.release(2) in range(5)
     True
     """
+    if not isinstance(space, Space):
+        raise KindError(f"exponential takes a Space, not {type(space).__name__}")
     if len(space) < 2:
         raise LevelError("a space of at least two points is wanted")
     if len(space) <= _MOST_POINTS_TO_SEARCH:

@@ -19,6 +19,7 @@ from metricdp.mechanisms.continuous import VectorLaplace
 from metricdp.mechanisms.mechanism import Mechanism, resolution_for
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.functions import SquareIntegrable, Supremum
+from metricdp.metrics.metric import as_metric
 
 __all__ = [
     "CosineBasis",
@@ -61,7 +62,7 @@ class FunctionSamples(Mechanism):
     def release(self, secrets: Any) -> Any:
         """A callable or one array of samples gives an array of samples; rows of samples give rows."""
         if callable(secrets):
-            return self.noise.release(np.array([float(secrets(time)) for time in self.times]))
+            return np.array(self.noise.release([secrets(time) for time in self.times]), dtype=np.float64)
         return self.noise.release(secrets)
 
     def probability_within(self, distance: float) -> float:
@@ -140,13 +141,13 @@ class FunctionExpansion(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """Coefficients of one function give an `Expansion`; rows of coefficients a list of them."""
-        coefficients = np.asarray(secrets)
-        if coefficients.ndim not in (1, 2):
+        if not hasattr(secrets, "__len__"):
             raise ShapeError("coefficients are wanted: one row for each function")
-        released = self.noise.release(coefficients)
-        if coefficients.ndim == 1:
-            return Expansion(released, self.basis)
-        return [Expansion(row, self.basis) for row in released]
+        released = self.noise.release(secrets)
+        rows = released.to_numpy() if hasattr(released, "to_numpy") else np.asarray(released)
+        if rows.ndim == 1:
+            return Expansion(rows, self.basis)
+        return [Expansion(row, self.basis) for row in rows]
 
     def probability_within(self, distance: float) -> float:
         """The probability that the released function is within ``distance`` in L2, if the secret has no other terms."""
@@ -164,7 +165,7 @@ def function_samples(metric: Metric, times: Sequence[float], resolution: LevelLi
     >>> K.release(lambda t: t * t).shape
     (3,)
     """
-    if not isinstance(metric.unit, Supremum):
+    if not isinstance(as_metric(metric).unit, Supremum):
         raise UnsupportedMetricError("function_samples takes a multiple of supremum()")
     at = tuple(float(time) for time in times)
     if not at:
@@ -182,7 +183,7 @@ def function_expansion(
     >>> K.release([1.0, 0.5, 0.0, 0.25])([0.0, 12.0]).shape
     (2,)
     """
-    if not isinstance(metric.unit, SquareIntegrable):
+    if not isinstance(as_metric(metric).unit, SquareIntegrable):
         raise UnsupportedMetricError("function_expansion takes a multiple of square_integrable()")
     if not length > 0 or terms < 1:
         raise LevelError("a positive length and at least one term are wanted")

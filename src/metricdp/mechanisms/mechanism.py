@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import math
 from abc import ABC, abstractmethod
@@ -14,13 +15,22 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.errors import InputError, LevelError
+from metricdp.errors import InputError, KindError, LevelError
 from metricdp.exact.balls import Real, enclose
+from metricdp.exact.grid import Placed
 from metricdp.exact.level import LevelLike, rational
 from metricdp.exact.refine import BLOCK
 from metricdp.metrics import Guarantee
 
-__all__ = ["Mechanism", "in_blocks", "probability_below", "resolution_for"]
+__all__ = [
+    "Mechanism",
+    "as_mechanism",
+    "at_distance",
+    "for_each_column",
+    "in_blocks",
+    "probability_below",
+    "resolution_for",
+]
 
 
 class Mechanism(ABC):
@@ -60,7 +70,7 @@ class Mechanism(ABC):
             low, high = high, 2 * high
             if math.isinf(high):
                 raise LevelError("no distance is within reach of that confidence")
-        while high - low > 2.0**-40 * high:
+        while high - low > 2.0**-40 * high and high > 2.0**-1000:
             middle = (low + high) / 2
             low, high = (low, middle) if self.probability_within(middle) >= confidence else (middle, high)
         short = float(f"{high:.9g}")  # 10 rather than 10.000000000004, where 10 serves
@@ -93,6 +103,22 @@ class Mechanism(ABC):
             object.__setattr__(self, name, value)
 
 
+Probability = Callable[[Any, Fraction], float]
+
+
+def at_distance(probability: Probability) -> Callable[[Any, float | Fraction], float]:
+    """Makes a probability for exact distances answer for any: below 0 it is 0, at infinity 1, NaN is refused."""
+
+    @functools.wraps(probability)
+    def answer(self: Any, distance: float | Fraction) -> float:
+        if isinstance(distance, float) and math.isinf(distance):
+            return 1.0 if distance > 0 else 0.0
+        exact = rational(distance, "distance")
+        return 0.0 if exact < 0 else probability(self, exact)
+
+    return answer
+
+
 def in_blocks(rows: NDArray[Any], draw: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
     """Draw for all rows, a cache's worth at a time; an error names the row of the whole input."""
     result: NDArray[Any] | None = None
@@ -108,6 +134,19 @@ def in_blocks(rows: NDArray[Any], draw: Callable[[NDArray[Any]], NDArray[Any]]) 
         result[start : start + len(block)] = block
     assert result is not None  # containers refuse an empty input
     return result
+
+
+def for_each_column(columns: Sequence[NDArray[Any]], place: Callable[[NDArray[Any]], Placed]) -> list[Placed]:
+    """Place every column; of several errors the one in the first row is raised."""
+    placed, errors = [], []
+    for column in columns:
+        try:
+            placed.append(place(column))
+        except InputError as error:
+            errors.append(error)
+    if errors:
+        raise min(errors, key=lambda error: -1 if error.row is None else error.row)
+    return placed
 
 
 def resolution_for(scale: Real, given: LevelLike | None, bits: int = 20) -> Fraction:
@@ -126,6 +165,13 @@ def resolution_for(scale: Real, given: LevelLike | None, bits: int = 20) -> Frac
 def probability_below(value: Callable[[], arb]) -> float:
     """A probability from balls, rounded down and kept within [0, 1]."""
     return min(1.0, max(0.0, enclose(value).outward[0]))
+
+
+def as_mechanism(value: object) -> Mechanism:
+    """The value, refused where it is no mechanism."""
+    if not isinstance(value, Mechanism):
+        raise KindError(f"a mechanism is wanted here, not {type(value).__name__}")
+    return value
 
 
 def _plain(number: float) -> str:

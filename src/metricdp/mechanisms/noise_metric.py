@@ -6,6 +6,7 @@ from metricdp.errors import UnsupportedMetricError
 from metricdp.metrics import Metric, Sum, records
 from metricdp.metrics.algebra import Maximum
 from metricdp.metrics.dates import Dates
+from metricdp.metrics.metric import as_metric
 from metricdp.metrics.records import Records
 from metricdp.metrics.sphere import GreatCircle
 from metricdp.metrics.thresholds import Hops, Smooth
@@ -23,7 +24,7 @@ def noise_metric(metric: Metric) -> Metric:
     >>> print(noise_metric(smooth(absolute(), 10, 1)))
     0.1·|x − y|
     """
-    unit = metric.unit
+    unit = as_metric(metric).unit
     if isinstance(unit, (Norm, GreatCircle, Dates)):
         return metric
     if isinstance(unit, Records) and isinstance(unit.base.unit, Absolute):

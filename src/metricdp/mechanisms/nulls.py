@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,12 +15,12 @@ from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.errors import ImpossibleError, KindError, LevelError, NotAMetricError, UnsupportedMetricError
-from metricdp.exact.balls import ball, decide_sign
+from metricdp.exact.balls import ball, decide_sign, enclose
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.level import LevelLike
-from metricdp.mechanisms.containers import unpack_numbers
+from metricdp.mechanisms.containers import is_series, series_like, unpack_labels, unpack_numbers
 from metricdp.mechanisms.continuous import Bounds, LineLaplace, line_laplace, parse_bounds
-from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below
+from metricdp.mechanisms.mechanism import Mechanism, at_distance, in_blocks, probability_below
 from metricdp.mechanisms.noise_metric import noise_metric
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.dates import Dates
@@ -75,31 +76,77 @@ class NullableLaplace(Mechanism):
         return self._null_distance().exp() * self.false_null()
 
     def release(self, secrets: Any) -> Any:
-        """See `Mechanism.release`; None, and NaN in an array or a Series, is null, and comes back as it went in."""
-        batch = unpack_numbers(secrets)
-        return batch.pack(in_blocks(batch.rows, self._draw))
+        """See `Mechanism.release`. Null is None, in arrays and Series of floats NaN, of dates NaT.
+
+        What type a result has never depends on which secrets are null: numbers come back as integers where the
+        resolution is whole and as floats otherwise, or in the type of an array or a Series; dates as dates where the
+        resolution is whole days, and otherwise as datetimes.
+        """
+        typed = secrets.to_numpy() if is_series(secrets) else secrets
+        if isinstance(typed, np.ndarray) and typed.dtype.kind in "fM" and typed.ndim:
+            batch = unpack_numbers(secrets)
+            return batch.pack(in_blocks(batch.rows, self._draw))
+        listed = typed.tolist() if isinstance(typed, np.ndarray) and typed.ndim else typed
+        alone = not isinstance(listed, list | tuple)
+        released = in_blocks(self._column([listed] if alone else listed), self._draw)
+        results = [self._plain(value) for value in released.tolist()]
+        if is_series(secrets):
+            return series_like(secrets)(results)
+        if isinstance(secrets, np.ndarray) and secrets.ndim:
+            return unpack_labels(np.empty(1, dtype=object), ()).pack(results)
+        return results[0] if alone else results
+
+    def _column(self, secrets: Sequence[Any]) -> NDArray[Any]:
+        """Secrets of a list, with nulls among them, as an array that holds them exactly."""
+        if not self._has_dates:
+            return np.asarray(unpack_numbers([*secrets, None]).rows[:-1]) if len(secrets) else unpack_numbers([]).rows
+        present = [secret for secret in secrets if secret is not None]
+        moments = unpack_numbers(present).rows if present else np.empty(0, dtype="datetime64[D]")
+        if moments.dtype.kind != "M":
+            raise KindError("dates or datetimes are wanted, or None")
+        step = "D" if self.resolution.denominator == 1 else "us"
+        column = np.full(
+            len(secrets), np.datetime64("NaT"), dtype=np.promote_types(moments.dtype, f"datetime64[{step}]")
+        )
+        column[[secret is not None for secret in secrets]] = moments
+        return column
+
+    def _plain(self, value: Any) -> Any:
+        """A result as Python's own value, of one type for this mechanism."""
+        if value is None or value != value:
+            return None
+        if self._has_dates:
+            return value if self.resolution.denominator != 1 or not isinstance(value, dt.datetime) else value.date()
+        return int(value) if self.resolution.denominator == 1 else float(value)
+
+    @property
+    def _has_dates(self) -> bool:
+        return isinstance(self.numbers.metric.unit, Dates)
 
     def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
         is_null = _nulls(secrets)
         filled = secrets.copy()
-        if is_null.any():
-            filled[is_null] = self._centre_like(secrets[~is_null])
+        filled[is_null] = np.datetime64(int(self._centre), "D") if self._has_dates else float(self._centre)
         released = self.numbers._draw(filled)
         becomes_null = np.empty(len(secrets), dtype=bool)
         for chosen, thresholds in ((~is_null, self._number_thresholds), (is_null, self._null_thresholds)):
             # Category 0 is U below the threshold: released as null.
             becomes_null[chosen] = thresholds.draw(int(chosen.sum())) == 0
-        if released.dtype.kind in "fM":
-            released[becomes_null] = np.nan if released.dtype.kind == "f" else np.datetime64("NaT")
-            return released
-        released = released.astype(object)
-        released[becomes_null] = None
+        released[becomes_null] = {"f": np.nan, "M": np.datetime64("NaT")}.get(released.dtype.kind)
         return released
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """For a number: not released as null and within ``distance``. For null see `true_null`."""
         stays = probability_below(lambda: 1 - self.false_null())
         return self.numbers.probability_within(distance) * stays * (1 - 2.0**-50)
+
+    def explain(self, distances: Sequence[float] | None = None) -> str:
+        """See `Mechanism.explain`; and the odds between null and a number."""
+        factor = enclose(lambda: self._null_distance().exp()).outward[1]
+        first, *rest = super().explain(distances).splitlines()
+        null = f"Null and any number: an adversary's odds between them can move by at most a factor {factor:.4g}."
+        return "\n".join([first, null, *rest])
 
     def _explain_error(self) -> str:
         kept, made_up = (probability_below(p) for p in (self.true_null, self.false_null))
@@ -115,19 +162,7 @@ class NullableLaplace(Mechanism):
         For numbers that is a float, for dates a whole day.
         """
         middle = sum(self._bounds) / 2
-        return Fraction(math.floor(middle) if isinstance(self.numbers.metric.unit, Dates) else float(middle))
-
-    def _centre_like(self, present: NDArray[Any]) -> Any:
-        """The centre in the type of the secrets beside it, so that no type tells what was null."""
-        if present.dtype.kind == "M":
-            return np.datetime64(int(self._centre), "D")
-        kinds = {type(secret) for secret in present} if present.dtype == object else {float}
-        for exact in (Decimal, Fraction):
-            if kinds == {exact}:
-                return exact(float(self._centre))
-            if exact in kinds:
-                raise KindError(f"a column of {exact.__name__} with nulls holds nothing else")
-        return float(self._centre)
+        return Fraction(math.floor(middle) if self._has_dates else float(middle))
 
     @property
     def _bounds(self) -> Bounds:

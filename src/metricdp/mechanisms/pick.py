@@ -58,6 +58,10 @@ def laplace(
     if not isinstance(metric, Metric):
         raise UnsupportedMetricError(f"laplace takes a metric, such as metrics.absolute(), not {type(metric).__name__}")
     unit = metric.unit
+    if bounds is not None and not _on_a_line(metric):
+        raise LevelError("bounds are for numbers and dates on a line")
+    if dim is not None and isinstance(unit, Nullable | Listed | Attributes | GreatCircle):
+        raise LevelError(f"dim is for points of R^n, not {unit}")
     if isinstance(unit, Nullable):
         return nullable_laplace(metric, bounds, resolution)
     if isinstance(unit, Listed):
@@ -76,3 +80,10 @@ def laplace(
         raise LevelError("dim, the dimension, is a positive integer")
     width = resolution_for(Real(lambda: 1 / metric.level.ball()), resolution)
     return VectorLaplace(metric, norm_of(unit), dim, width)
+
+
+def _on_a_line(metric: Metric) -> bool:
+    unit = metric.unit
+    if isinstance(unit, Listed | Attributes):
+        return False
+    return isinstance(noise_metric(unit.base if isinstance(unit, Nullable) else metric).unit, Absolute | Dates)

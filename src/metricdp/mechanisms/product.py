@@ -8,8 +8,10 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from metricdp.errors import LevelError, ShapeError
-from metricdp.mechanisms.mechanism import Mechanism
+import numpy as np
+
+from metricdp.errors import KindError, LevelError, ShapeError
+from metricdp.mechanisms.mechanism import Mechanism, as_mechanism
 from metricdp.metrics import Guarantee, attributes
 
 __all__ = ["Composed", "Independent", "Postprocessed", "compose", "independent", "postprocess"]
@@ -71,12 +73,16 @@ class Independent(_Several):
             return released
         if isinstance(secrets, tuple):
             return self._rows([secrets])[0]
+        if not isinstance(secrets, list | np.ndarray):
+            raise KindError("records are wanted: a tuple, a list of tuples, or a frame")
         return self._rows(list(secrets))
 
     def _rows(self, records: Sequence[Any]) -> list[tuple[Any, ...]]:
         if not records:
             raise ShapeError("nothing to release: the input is empty")
         for row, record in enumerate(records):
+            if not isinstance(record, tuple | list | np.ndarray):
+                raise KindError("a record is wanted: a tuple", row)
             if len(record) != len(self.mechanisms):
                 raise ShapeError(f"records of {len(self.mechanisms)} attributes are wanted", row)
         columns = zip(*records, strict=True)
@@ -174,10 +180,12 @@ def postprocess(mechanism: Mechanism, function: Callable[[Any], Any]) -> Postpro
     >>> isinstance(K.release(3.5), int)
     True
     """
-    return Postprocessed(mechanism, function)
+    if not callable(function):
+        raise KindError("postprocess takes a function of the release")
+    return Postprocessed(as_mechanism(mechanism), function)
 
 
 def _some(mechanisms: tuple[Mechanism, ...]) -> tuple[Mechanism, ...]:
     if not mechanisms:
         raise LevelError("at least one mechanism is wanted")
-    return mechanisms
+    return tuple(as_mechanism(mechanism) for mechanism in mechanisms)

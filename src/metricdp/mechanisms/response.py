@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,7 @@ from metricdp.exact.choice import Thresholds, uniform_below
 from metricdp.exact.level import Level, LevelLike, rational
 from metricdp.exact.refine import BLOCK, Integers
 from metricdp.mechanisms.containers import unpack_labels
-from metricdp.mechanisms.mechanism import Mechanism, probability_below
+from metricdp.mechanisms.mechanism import Mechanism, at_distance, probability_below
 from metricdp.metrics import Guarantee, Metric, discrete, symmetric_difference
 
 __all__ = ["RandomizedResponse", "SetResponse", "indices_of", "randomized_response", "set_response"]
@@ -56,7 +57,7 @@ class RandomizedResponse(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
-        batch = unpack_labels(secrets)
+        batch = unpack_labels(secrets, self.values)
         places = self.release_places(indices_of(batch.rows, self._places))
         return batch.pack([self.values[place] for place in places.tolist()])
 
@@ -68,9 +69,10 @@ class RandomizedResponse(Mechanism):
         released[lies] = others + (others >= places[lies])
         return released
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """The probability of the truth, for a distance below 1; at 1 every value is within it."""
-        return 1.0 if distance >= 1 else probability_below(self.truth) if distance >= 0 else 0.0
+        return 1.0 if distance >= 1 else probability_below(self.truth)
 
     def _explain_error(self) -> str:
         return f"Error to expect: the truth is told with probability {self.probability_within(0):.3g}."
@@ -91,8 +93,8 @@ def randomized_response(values: Iterable[Hashable], epsilon: LevelLike, delta: L
     >>> K.release("yes") in ("yes", "no")
     True
     """
-    listed = tuple(values)
-    if len(listed) < 2 or len(set(listed)) < len(listed):
+    listed = _listed(values)
+    if len(listed) < 2:
         raise LevelError("at least two values are wanted, each once")
     share = rational(delta, "delta")  # type: ignore[arg-type]
     if not 0 <= share < 1:
@@ -129,7 +131,7 @@ class SetResponse(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a set gives a set, a list of sets a list of sets."""
-        batch = unpack_labels(secrets)
+        batch = unpack_labels(secrets, ())
         size = len(self.universe)
         rows_at_once = max(1, BLOCK // size)
         results: list[Any] = []
@@ -140,9 +142,10 @@ class SetResponse(Mechanism):
                 if not isinstance(secret, (set, frozenset, list, tuple, np.ndarray)):
                     raise KindError("a set is wanted", start + row)
                 for element in secret:
-                    if element not in self._places:
+                    place = _place_of(element, self._places)
+                    if place is None:
                         raise UnknownCategoryError("an element is not in the declared universe", start + row)
-                    present[row, self._places[element]] = 1
+                    present[row, place] = 1
             for secret, row_present in zip(sets, self.release_presence(present), strict=True):
                 chosen = [self.universe[place] for place in np.flatnonzero(row_present)]
                 results.append(chosen if isinstance(secret, np.ndarray) else type(secret)(chosen))
@@ -153,10 +156,11 @@ class SetResponse(Mechanism):
         # Category 0 of the threshold is U below flip: a flip.
         return present ^ (1 - self._thresholds.draw(present.size).reshape(present.shape))
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """The probability of at most ``distance`` flips, a binomial one."""
         size = len(self.universe)
-        most = min(size, int(rational(distance, "distance")) if distance >= 0 else -1)
+        most = min(size, math.floor(distance))
 
         def probability() -> arb:
             p = self.flip()
@@ -184,8 +188,8 @@ def set_response(universe: Iterable[Hashable], metric: Metric | LevelLike) -> Se
     >>> K.probability_within(0)
     0.42187...
     """
-    listed = tuple(universe)
-    if not listed or len(set(listed)) < len(listed):
+    listed = _listed(universe)
+    if not listed:
         raise LevelError("a universe of at least one element is wanted, each once")
     if not isinstance(metric, Metric):
         metric = Level.of(metric) * symmetric_difference()
@@ -198,8 +202,28 @@ def indices_of(labels: list[Any], places: dict[Hashable, int]) -> Integers:
     """Where each label stands in the declared list; refuses one that does not, without saying which it is."""
     found = np.empty(len(labels), dtype=np.int64)
     for row, label in enumerate(labels):
-        try:
-            found[row] = places[tuple(label) if isinstance(label, list) else label]
-        except (KeyError, TypeError):
-            raise UnknownCategoryError("not one of the declared values", row) from None
+        place = _place_of(tuple(label) if isinstance(label, list) else label, places)
+        if place is None:
+            raise UnknownCategoryError("not one of the declared values", row)
+        found[row] = place
     return found
+
+
+def _place_of(label: Any, places: dict[Hashable, int]) -> int | None:
+    """The place of a label, or None. An error raised here would carry the label with it, so none is."""
+    try:
+        return places.get(label)
+    except TypeError:  # it cannot be hashed, so it is none of them
+        return None
+
+
+def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Declared values, each of which must be there once."""
+    listed = tuple(values)
+    try:
+        different = len(set(listed))
+    except TypeError:
+        raise LevelError("declared values can be hashed: text, numbers, tuples") from None
+    if different < len(listed):
+        raise LevelError("declared values are wanted each once, and one is there twice")
+    return listed

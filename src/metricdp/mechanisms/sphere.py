@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,15 +14,22 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.errors import LevelError, NotFiniteError, OutOfDomainError, ShapeError, UnsupportedMetricError
+from metricdp.errors import KindError, LevelError, NotFiniteError, OutOfDomainError, ShapeError, UnsupportedMetricError
 from metricdp.exact.assumed import ERROR
 from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import Words
 from metricdp.exact.grid import Grid, Placed
-from metricdp.exact.level import LevelLike, rational
+from metricdp.exact.level import LevelLike
 from metricdp.exact.refine import Approximation, Floats, Rows, fraction, nearest_integers
 from metricdp.mechanisms.containers import unpack_vectors
-from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below, resolution_for
+from metricdp.mechanisms.mechanism import (
+    Mechanism,
+    at_distance,
+    for_each_column,
+    in_blocks,
+    probability_below,
+    resolution_for,
+)
 from metricdp.mechanisms.noise import (
     circle,
     direction,
@@ -79,9 +87,9 @@ class SphereNoise:
         degrees = 180 / math.pi / float(self.cell)
         values = np.stack([np.arctan2(z, flat), np.arctan2(y, x)]) * degrees
         values[1] += self.placed.fractions[rows]
-        # With s = min(angle, 1): sines are off by ERROR s + error, cosines by ERROR s^2 + error, out by 2 ERROR out, up by
-        # 2 ERROR, directions by 2 ERROR. So x and y together by less than ERROR (3 out + 10 s) + 2 error, which moves
-        # the longitude by that over its arm; z and the arm by less than ERROR (5 + 16 s) + 2 error, over an arm of 1.
+        # With s = min(angle, 1): sines are off by ERROR s + error, cosines by ERROR s^2 + error, out by 2 ERROR out, up
+        # and directions by 2 ERROR. So x and y together by less than ERROR (3 out + 10 s) + 2 error, which moves the
+        # longitude by that over its arm; z and the arm by less than ERROR (5 + 16 s) + 2 error, over an arm of 1.
         small = ERROR * np.minimum(angles, 1)
         with np.errstate(divide="ignore"):
             east_error = (3 * ERROR * out + 10 * small + 2 * error) / flat + 2 * ERROR
@@ -159,19 +167,15 @@ class SphereLaplace(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`. One (latitude, longitude) gives one, rows give rows; longitudes in [-180, 180)."""
-        batch = unpack_vectors(secrets)
+        batch = unpack_vectors(secrets, 2)
         if batch.rows.shape[1] != 2:
             raise ShapeError(f"(latitude, longitude) is wanted: 2 numbers a row, not {batch.rows.shape[1]}")
         return batch.pack(in_blocks(batch.rows, self._draw))
 
     def _draw(self, secrets: NDArray[Any]) -> NDArray[Any]:
-        latitudes, longitudes = (_degrees(column) for column in secrets.T)
-        for degrees, most, name in ((latitudes, 90.0, "latitude"), (longitudes, 360.0, "longitude")):
-            outside = np.abs(degrees) > most
-            if outside.any():
-                raise OutOfDomainError(f"a {name} lies between -{most:g} and {most:g} degrees", int(np.argmax(outside)))
         grid = Grid.of(self.resolution)
-        placed = grid.place(longitudes)
+        latitudes, longitudes = (_degrees(column) for column in secrets.T)
+        _, placed = for_each_column([latitudes, longitudes], lambda column: _placed(column, grid, column is latitudes))
         formula = SphereNoise(self._sharp, self.resolution, latitudes, placed)
         north, east = nearest_integers(formula, len(secrets))
         half = int(180 / self.resolution)
@@ -192,14 +196,15 @@ class SphereLaplace(Mechanism):
     def _sharpness(self) -> arb:
         return self.metric.level.ball() * ball(self._earth)
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """``(1 - exp(-a t) (a sin t + cos t)) / (1 + exp(-a pi))`` at the angle t, less the rounding."""
         # A cell's corner is at most half its diagonal away, and a degree of longitude no longer than one of latitude.
         half_diagonal = self.resolution * Fraction(71, 100)
 
         def probability() -> arb:
             a = self._sharpness()
-            angle = ball(rational(distance, "distance")) / ball(self._earth) - ball(half_diagonal) * arb.pi() / 180
+            angle = ball(distance) / ball(self._earth) - ball(half_diagonal) * arb.pi() / 180
             if not angle > 0:
                 return arb(0)
             if angle > arb.pi():
@@ -226,10 +231,29 @@ def sphere_laplace(metric: Metric, resolution: LevelLike | None = None) -> Spher
 
 def _degrees(column: NDArray[Any]) -> Floats:
     """Degrees as floats, which must hold them exactly."""
-    if column.dtype.kind not in "fiu":
-        raise ShapeError("degrees are wanted as floats or integers")
-    degrees: Floats = column.astype(np.float64)
+    if column.dtype.kind in "fiu" and column.dtype.itemsize <= 8:
+        return column.astype(np.float64)
+    if column.dtype != object:
+        raise KindError(f"degrees are wanted as numbers, not {column.dtype.name}", 0)
+    for row, degrees in enumerate(column):
+        if isinstance(degrees, bool) or not isinstance(degrees, int | float | Decimal | Fraction):
+            raise KindError("degrees are wanted as numbers", row)
+        if not isinstance(degrees, int | Fraction) and not math.isfinite(degrees):
+            raise NotFiniteError(_NOT_FINITE, row)
+        if Fraction(float(degrees)) != Fraction(degrees):
+            raise KindError("degrees are wanted as floats: this number would be rounded", row)
+    return column.astype(np.float64)
+
+
+def _placed(degrees: Floats, grid: Grid, is_latitude: bool) -> Placed:
     finite = np.isfinite(degrees)
     if not finite.all():
-        raise NotFiniteError("a finite number of degrees is wanted", int(np.argmin(finite)))
-    return degrees
+        raise NotFiniteError(_NOT_FINITE, int(np.argmin(finite)))
+    name, most = ("latitude", 90) if is_latitude else ("longitude", 360)
+    outside = np.abs(degrees) > most
+    if outside.any():
+        raise OutOfDomainError(f"a {name} lies between -{most} and {most} degrees", int(np.argmax(outside)))
+    return grid.place(degrees)
+
+
+_NOT_FINITE = "a finite number of degrees is wanted"

@@ -17,7 +17,7 @@ from metricdp.exact.grid import Grid
 from metricdp.exact.level import LevelLike, rational
 from metricdp.exact.refine import Integers, nearest_integers
 from metricdp.mechanisms.containers import unpack_numbers
-from metricdp.mechanisms.mechanism import Mechanism, in_blocks, probability_below
+from metricdp.mechanisms.mechanism import Mechanism, at_distance, in_blocks, probability_below
 from metricdp.mechanisms.noise import LineNoise
 from metricdp.mechanisms.noise_metric import on_the_line
 from metricdp.metrics import Guarantee, Metric, discrete
@@ -103,11 +103,10 @@ class Geometric(Mechanism):
         """
         return (2 / (1 + self._decay())).log() * self._scale() - ball(Fraction(1, 2))
 
-    def probability_within(self, distance: float) -> float:
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
         """``1 - 2 a^(j + 1) / (1 + a)`` with j whole steps within the distance; truncation only adds to it."""
-        steps = int(rational(distance, "distance") // self.step)
-        if self.snap:
-            steps = int((rational(distance, "distance") - self.step / 2) // self.step)
+        steps = int((distance - self.step / 2 if self.snap else distance) // self.step)
         if steps < 0:
             return 0.0
         return probability_below(lambda: 1 - 2 * self._decay() ** (steps + 1) / (1 + self._decay()))

@@ -17,7 +17,7 @@ from metricdp.metrics.coordinates import Floats
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.vectors import absolute
 
-__all__ = ["Dates", "dates"]
+__all__ = ["Dates", "dates", "day_number"]
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}
@@ -60,6 +60,16 @@ def dates(days: int | float | Fraction = 1) -> Metric:
     (2.0, 2.0)
     """
     return Dates() / positive(days, "number of days")
+
+
+def day_number(moment: Any) -> Fraction:
+    """Days since the beginning of 1970, exactly.
+
+    >>> from datetime import datetime
+    >>> day_number(datetime(1970, 1, 2, 12))
+    Fraction(3, 2)
+    """
+    return _moment(moment, 0)[0]
 
 
 def _days(points: Iterable[Any], others: Iterable[Any]) -> tuple[list[Fraction], list[Fraction]]:

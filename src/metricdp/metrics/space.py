@@ -102,10 +102,10 @@ class Space:
 
     def index(self, point: Any) -> int:
         """The place of a point in the list."""
-        try:
-            return self._places[_key(point)]
-        except KeyError:
-            raise UnknownCategoryError("the point is not in this space") from None
+        place = self._places.get(_key(point))
+        if place is None:
+            raise UnknownCategoryError("the point is not in this space")
+        return place
 
     @cached_property
     def _places(self) -> dict[Any, int]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metricdp.errors import KindError, NotFiniteError, OffGridError, OutOfDomainError
-from metricdp.exact.grid import FLOAT_CELLS, INTEGER_CELLS, Grid
+from metricdp.exact.grid import FLOAT_CELLS, INTEGER_CELLS, INTEGER_RESULTS, Grid
 from metricdp.exact.refine import CELLS
 
 WIDTHS = [
@@ -84,15 +84,16 @@ def test_results_have_the_type_of_the_secrets():
 
 def test_overflow_saturates():
     assert Grid(Fraction(10)).whole_values(np.array([2**61]))[0] == (2**63 - 1) // 10 * 10
-    assert Grid(Fraction(1)).whole_values(np.array([2**62, -(2**62)])).tolist() == [2**61, -(2**61)]
+    ends = [INTEGER_RESULTS, -INTEGER_RESULTS]
+    assert Grid(Fraction(1)).whole_values(np.array([2**62, -(2**62)])).tolist() == ends
     assert Grid(Fraction(1)).values(np.array([2**61]))[0] == 2.0**53
 
 
-@pytest.mark.parametrize("limit", [FLOAT_CELLS, INTEGER_CELLS])
-def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret(limit):
+@pytest.mark.parametrize(("secret", "result"), [(FLOAT_CELLS, 2 * FLOAT_CELLS), (INTEGER_CELLS, INTEGER_RESULTS)])
+def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret(secret, result):
     """Otherwise the place where it was cut off would tell the secret."""
-    assert CELLS - limit >= 2 * limit
-    assert CELLS + limit < 2**63
+    assert CELLS - secret >= result
+    assert CELLS + secret < 2**63
 
 
 @pytest.mark.parametrize(
