@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from metricdp import errors, exact, mechanisms, metrics
+    from metricdp import errors, exact, mechanisms, metrics, plots, tables
     from metricdp.exact.bits import seeded
     from metricdp.exact.level import ln
     from metricdp.mechanisms import (
@@ -56,7 +56,7 @@ _HOME = {
     "set_response": "mechanisms",
     "truncated_geometric": "mechanisms",
 }
-_FOLDERS = ("errors", "exact", "mechanisms", "metrics")
+_FOLDERS = ("errors", "exact", "mechanisms", "metrics", "plots", "tables")
 
 __all__ = [
     "Guarantee",
@@ -75,10 +75,12 @@ __all__ = [
     "ln",
     "mechanisms",
     "metrics",
+    "plots",
     "postprocess",
     "randomized_response",
     "seeded",
     "set_response",
+    "tables",
     "truncated_geometric",
 ]
 

@@ -10,6 +10,9 @@ from typer.core import TyperGroup
 
 import metricdp
 from metricdp.cli.demo import demo
+from metricdp.cli.explain import explain
+from metricdp.cli.inspect import inspect
+from metricdp.cli.sanitize import sanitize
 from metricdp.errors import MetricDPError
 
 __all__ = ["app"]
@@ -38,6 +41,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command()(demo)
+app.command()(sanitize)
+app.command()(explain)
+app.command()(inspect)
 
 
 def _version(asked: bool) -> None:

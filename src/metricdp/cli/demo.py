@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +23,9 @@ def demo(
             metavar="N", help="Draw the noise from this seed, so that it is the same each time. **Not private.**"
         ),
     ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the sanitized table, its report and a picture go.")
+    ] = Path("metricdp-demo"),
 ) -> None:
     """Take a one-minute tour: a guarantee, a release, and what an adversary can learn.
 
@@ -32,12 +36,15 @@ def demo(
     money, counts, categories, yes or no, and numbers that may be secretly missing. What they promise together, and what
     the release is still good for.
 
+    **A table.** All of it, sanitized by a policy into a folder, with the report to file and a picture of before and
+    after (where `metricdp[tables,plots]` is installed).
+
     The noise is new each time, from the system's secure source. Both tables lie in the package.
     """
     from metricdp.cli.tour import take_tour
 
     with _spinner("drawing noise"):
-        tour = take_tour(seed)
+        tour = take_tour(seed, out)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # an old terminal shows ? for a sign that it does not know
     _print_json(tour) if json else _print_text(tour)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from metricdp.cli.people import INDEX_METRIC, Estimate, People
 from metricdp.cli.places import Place, Places
+from metricdp.cli.table import SanitizedTable
 from metricdp.cli.tour import Tour
 
 __all__ = ["show"]
@@ -26,12 +27,13 @@ def show(tour: Tour, console: Console) -> None:
     console.width = min(console.width, _WIDEST)
     page = _Page(console)
     if tour.private:
-        page.say(f"[bold]metricdp {tour.version}[/]: a tour in two parts. Each run draws new noise.")
+        page.say(f"[bold]metricdp {tour.version}[/]: a tour in three parts. Each run draws new noise.")
     else:
-        page.say(f"[bold]metricdp {tour.version}[/]: a tour in two parts.")
+        page.say(f"[bold]metricdp {tour.version}[/]: a tour in three parts.")
         page.warn(tour)
     _show_places(page, tour.places)
     _show_people(page, tour.people)
+    _show_table(page, tour.table)
     page.title("What was proved is what was drawn")
     page.say(
         f"{tour.draws:,} noisy numbers were drawn just now. Each is the exact rounding of an ideal real number: "
@@ -70,6 +72,12 @@ class _Page:
         for line in lines:
             self._console.print(Padding(Text(line, style="green"), (0, 0, 0, 4), expand=False))
 
+    def plain(self, words: str) -> None:
+        """Text that is laid out already."""
+        self._console.print()
+        for line in words.splitlines():
+            self._console.print(Text(line))
+
     def table(self, heads: Iterable[str], rows: Iterable[Iterable[str]], left: int = 1) -> None:
         """A table whose first ``left`` columns are words and the others numbers."""
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold")
@@ -82,6 +90,17 @@ class _Page:
     def warn(self, tour: Tour) -> None:
         self._console.print()
         self._console.print(Panel(Text(tour.note), title="NOT PRIVATE", style="bold red", box=box.HEAVY, expand=False))
+
+
+def _show_table(page: _Page, table: SanitizedTable | None) -> None:
+    page.title("3. A table")
+    if table is None:
+        page.say("A policy sanitizes a whole table, once the libraries for it are installed:")
+        page.quote("pip install 'metricdp[tables,plots]'")
+        return
+    page.say(f"The whole table, {table.rows:,} people, sanitized as a policy says, and the report that goes with it:")
+    page.plain(table.summary)
+    page.say("Open them: " + ", ".join(path for path in (table.table, table.report, table.picture) if path))
 
 
 def _show_places(page: _Page, places: Places) -> None:

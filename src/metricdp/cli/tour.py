@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import metricdp
 from metricdp.cli.people import People, release_people
 from metricdp.cli.places import Places, release_places
-from metricdp.errors import NotPrivateWarning
+from metricdp.cli.table import SanitizedTable, sanitize_shipped
+from metricdp.errors import MissingExtraError, NotPrivateWarning
 from metricdp.exact import seeded, tally
 
 __all__ = ["Tour", "take_tour"]
@@ -22,6 +24,7 @@ class Tour:
 
     Attributes:
         private: False where the noise came from a seed.
+        table: the whole table sanitized; None where nobody asked for it, or the libraries for tables are missing.
         draws: how many draws were made.
         refined: how many of them floats could not decide.
     """
@@ -32,12 +35,13 @@ class Tour:
     note: str
     places: Places
     people: People
+    table: SanitizedTable | None
     draws: int
     refined: int
 
 
-def take_tour(seed: int | None = None) -> Tour:
-    """Release the shipped tables and collect what there is to say.
+def take_tour(seed: int | None = None, folder: Path | None = None) -> Tour:
+    """Release the shipped tables and collect what there is to say; what is written goes to ``folder``.
 
     >>> take_tour(seed=1).private
     False
@@ -47,9 +51,17 @@ def take_tour(seed: int | None = None) -> Tour:
         warnings.simplefilter("ignore", NotPrivateWarning)  # the tour says so itself, louder
         with noise, tally() as count:
             places, people = release_places(), release_people()
+            table = None if folder is None else _table(folder)
     note = (
         "noise from the system's secure source"
         if seed is None
         else f"NOT PRIVATE: the noise comes from seed {seed}, and whoever knows the seed takes it away again"
     )
-    return Tour(metricdp.__version__, seed is None, seed, note, places, people, count.draws, count.refined)
+    return Tour(metricdp.__version__, seed is None, seed, note, places, people, table, count.draws, count.refined)
+
+
+def _table(folder: Path) -> SanitizedTable | None:
+    try:
+        return sanitize_shipped(folder)
+    except MissingExtraError:
+        return None
