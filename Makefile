@@ -43,7 +43,7 @@ endef
 
 $(VENV)/.package: pyproject.toml
 	$(call make_venv,$(VENV))
-	@$(VENV)/bin/python $(PIP_INSTALL) -e .
+	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[tables,plots]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package

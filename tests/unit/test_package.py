@@ -33,10 +33,12 @@ def test_public_names():
         "ln",
         "mechanisms",
         "metrics",
+        "plots",
         "postprocess",
         "randomized_response",
         "seeded",
         "set_response",
+        "tables",
         "truncated_geometric",
     ]
     assert metricdp.mechanisms.__all__ == [

@@ -5,15 +5,47 @@ import math
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import metricdp as mdp
 from metricdp.cli import app
 from metricdp.cli.demo import _spinner
-from metricdp.errors import OutOfDomainError
+from metricdp.cli.table import sanitize_shipped
+from metricdp.errors import MissingExtraError, OutOfDomainError
 
 run = CliRunner().invoke
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_the_table():
+    """The third part takes seconds, and one test of it is enough."""
+
+    def missing(folder):
+        raise MissingExtraError("pyarrow", "tables")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metricdp.cli.tour.sanitize_shipped", missing)
+        yield
+
+
+def test_the_table_is_sanitized_into_a_folder(tmp_path):
+    made = sanitize_shipped(tmp_path / "demo")
+    assert made.rows == 5630
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        "before-and-after.png",
+        "released.parquet",
+        "report.html",
+    }
+    assert "income" in made.summary
+    released = pq.read_table(made.table)
+    assert released.num_rows == 5630
+    assert "education" not in released.column_names
+
+
+def test_without_the_libraries_for_tables_the_tour_says_how_to_get_them():
+    assert "pip install 'metricdp[tables,plots]'" in run(app, ["demo"]).stdout
 
 
 def facts(*arguments):
@@ -134,7 +166,7 @@ def test_corrected_estimates_find_the_truth_where_face_values_do_not():
 
 
 def test_an_expected_error_is_one_line(monkeypatch):
-    def fail(seed):
+    def fail(seed, folder):
         raise OutOfDomainError("a latitude lies between -90 and 90 degrees", 3)
 
     monkeypatch.setattr("metricdp.cli.tour.take_tour", fail)
