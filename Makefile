@@ -7,10 +7,10 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test agree bench clean
+.PHONY: help demo test agree bench bench-tables clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.package  ## a one-minute tour on real data
 	@$(VENV)/bin/metricdp demo
@@ -28,6 +28,9 @@ agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ba
 
 bench: $(BENCH)/.ready  ## samples per second, ours beside the peers
 	@$(BENCH)/bin/python benchmarks/sampling.py
+
+bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a copy of the file
+	@$(VENV)/bin/python benchmarks/tables.py
 
 clean:  ## remove environments, caches and build products
 	rm -rf $(VENV) $(BENCH) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

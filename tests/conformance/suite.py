@@ -351,7 +351,7 @@ def bad_secrets(kind: str, secrets: list[Any]) -> list[tuple[Any, type[InputErro
             infinite += [(Decimal("inf"), NotFiniteError), (Decimal("nan"), NotFiniteError)]
         return [*wrong, *missing, *infinite, ([SECRET_NUMBER], InputError)]
     if kind == "date":
-        return [*wrong, (None, KindError), (np.datetime64("NaT"), NotFiniteError), (SECRET_NUMBER, KindError)]
+        return [*wrong, (None, KindError), (np.datetime64("NaT", "D"), NotFiniteError), (SECRET_NUMBER, KindError)]
     if kind == "point":
         rest = list(secrets[0][1:])
         inside = [([bad, *rest], error) for bad, error in [*wrong, *missing, (math.inf, NotFiniteError)]]

@@ -1,6 +1,7 @@
 """Spark: the same function and the same promise, drawn once, by workers that never repeat one another."""
 
 import os
+import shutil
 import sys
 import traceback
 from collections import Counter
@@ -17,6 +18,7 @@ from tests.statistical.harness import unrelated
 
 pyspark = pytest.importorskip("pyspark")
 pytestmark = [
+    pytest.mark.skipif(not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="Spark needs Java"),
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of the sockets that Spark answers through
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

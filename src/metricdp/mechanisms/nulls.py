@@ -106,7 +106,7 @@ class NullableLaplace(Mechanism):
             raise KindError("dates or datetimes are wanted, or None")
         step = "D" if self.resolution.denominator == 1 else "us"
         column = np.full(
-            len(secrets), np.datetime64("NaT"), dtype=np.promote_types(moments.dtype, f"datetime64[{step}]")
+            len(secrets), np.datetime64("NaT", "D"), dtype=np.promote_types(moments.dtype, f"datetime64[{step}]")
         )
         column[[secret is not None for secret in secrets]] = moments
         return column
@@ -132,7 +132,7 @@ class NullableLaplace(Mechanism):
         for chosen, thresholds in ((~is_null, self._number_thresholds), (is_null, self._null_thresholds)):
             # Category 0 is U below the threshold: released as null.
             becomes_null[chosen] = thresholds.draw(int(chosen.sum())) == 0
-        released[becomes_null] = {"f": np.nan, "M": np.datetime64("NaT")}.get(released.dtype.kind)
+        released[becomes_null] = {"f": np.nan, "M": np.datetime64("NaT", "D")}.get(released.dtype.kind)
         return released
 
     @at_distance

@@ -277,7 +277,7 @@ def _moments(array: pa.Array, unit: str) -> NDArray[Any]:
     ticks = to_numpy(array.view(width).fill_null(0)).astype(np.int64)
     moments = ticks.view(f"datetime64[{unit}]").copy()
     if array.null_count:
-        moments[np.asarray(array.is_null())] = np.datetime64("NaT")
+        moments[np.asarray(array.is_null())] = np.datetime64("NaT", "D")
     return moments
 
 
