@@ -54,7 +54,12 @@ def test_periods():
 
 @pytest.mark.parametrize(
     ("bad", "error"),
-    [("2024-01-01", KindError), (5, KindError), (np.datetime64("NaT", "D"), NotFiniteError), (pandas.NaT, NotFiniteError)],
+    [
+        ("2024-01-01", KindError),
+        (5, KindError),
+        (np.datetime64("NaT", "D"), NotFiniteError),
+        (pandas.NaT, NotFiniteError),
+    ],
 )
 def test_what_is_no_moment(bad, error):
     with pytest.raises(error) as problem:
