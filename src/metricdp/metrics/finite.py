@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -64,9 +65,9 @@ class Listed(Metric):
     """A metric on the values of a list; any other value is refused."""
 
     @property
+    @abstractmethod
     def listed(self) -> Sequence[Any]:
         """The values, in order."""
-        raise NotImplementedError
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -76,10 +77,10 @@ class Listed(Metric):
         return places
 
     def _place(self, point: Any, row: int | None = None) -> int:
-        try:
-            return self._places[label(point, row)]
-        except KeyError:
-            raise UnknownCategoryError("the value is not in the declared list", row) from None
+        place = self._places.get(label(point, row))  # an error of the look-up would carry the value with it
+        if place is None:
+            raise UnknownCategoryError("the value is not in the declared list", row)
+        return place
 
     def _read(self, points: Any) -> list[int]:
         places = [self._place(point, row) for row, point in enumerate(points)]
@@ -90,8 +91,9 @@ class Listed(Metric):
     def _pairwise(self, points: Any, others: Any) -> Floats:
         return self._between(self._read(points), self._read(others))
 
+    @abstractmethod
     def _between(self, left: list[int], right: list[int]) -> Floats:
-        raise NotImplementedError
+        """The distances between values at these places."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -87,7 +87,7 @@ class Metric(ABC):
 
     def _irrational(self, x: Any, y: Any) -> arb:
         """The distance as a ball, for points where `exactly` says None."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no exact distance here, and gives no ball either")
 
     def ball(self, x: Any, y: Any) -> arb:
         """The distance as a ball at the working precision (see `metricdp.exact.balls.precision`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -38,9 +39,9 @@ class Positions(Metric):
 
     sound: ClassVar[bool] = True
 
+    @abstractmethod
     def _metrics(self, length: int) -> Sequence[Metric]:
         """The metric of each position."""
-        raise NotImplementedError
 
     def _read(self, points: Any) -> list[tuple[Any, ...]]:
         return tuples(points)
