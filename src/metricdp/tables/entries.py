@@ -18,6 +18,7 @@ from metricdp.mechanisms.response import randomized_response, set_response
 from metricdp.mechanisms.sphere import sphere_laplace
 from metricdp.mechanisms.stepped import geometric, truncated_geometric
 from metricdp.metrics import Metric, Space, absolute, chebyshev, dates, great_circle, nullable, taxonomy
+from metricdp.metrics.dates import day_number
 from metricdp.tables.quantities import level_of, level_written, quantity
 from metricdp.tables.treatments import (
     Category,
@@ -223,12 +224,9 @@ def _whole(number: Any) -> Fraction:
 
 def _day(moment: Any) -> Fraction:
     """Days since 1970 of a date or a time as TOML has them."""
-    if isinstance(moment, dt.datetime):
-        zone = dt.UTC if moment.tzinfo else None
-        return Fraction((moment - dt.datetime(1970, 1, 1, tzinfo=zone)) // dt.timedelta(microseconds=1), 86_400_000_000)
-    if isinstance(moment, dt.date):
-        return Fraction(moment.toordinal() - dt.date(1970, 1, 1).toordinal())
-    raise LevelError("a date is wanted, such as 2024-01-31, without quotes")
+    if not isinstance(moment, dt.date):
+        raise LevelError("a date is wanted, such as 2024-01-31, without quotes")
+    return day_number(moment)
 
 
 _COMMON = (*_LEVEL, "missing")
