@@ -53,6 +53,7 @@ from metricdp.metrics.vectors import (
     manhattan,
     normalized_manhattan,
 )
+from metricdp.metrics.verdict import Verdict
 
 __all__ = [
     "EARTH_RADIUS",
@@ -88,6 +89,7 @@ __all__ = [
     "SymmetricDifference",
     "Taxonomy",
     "Unprotected",
+    "Verdict",
     "Violation",
     "absolute",
     "add_remove",

@@ -1,0 +1,315 @@
+"""Channels: finite mechanisms as matrices of integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
+from metricdp.exact.balls import float_below
+from metricdp.exact.refine import Floats, Integers
+from metricdp.exact.weights import IntegerRows, Weights
+from metricdp.mechanisms.containers import unpack_labels
+from metricdp.mechanisms.mechanism import Mechanism, at_distance
+from metricdp.mechanisms.response import indices_of
+from metricdp.metrics import Guarantee
+from metricdp.metrics.coordinates import frozen, label
+
+__all__ = ["ROUNDING", "Channel"]
+
+ROUNDING = 1e-6
+"""How far from one the floats of a row may sum; beyond it they are no probabilities, and refused."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Channel(Mechanism):
+    """A finite mechanism: output z of input x has the probability ``weights[x, z] / total``, exactly.
+
+    Channels are equal where their inputs, outputs and probabilities are; weights and total are in lowest terms.
+
+    Attributes:
+        inputs: labels of the rows, each once.
+        outputs: labels of the columns, each once.
+        weights: a matrix of integers, as large as it takes; cannot be written to.
+        total: what every row sums to.
+        promise: the guarantee it was verified to keep, if any.
+
+    Guarantee:
+        ``promise``; without one, the distance that the channel itself puts between its inputs (see `guarantee`).
+
+    References:
+        Paper 5, Section II.
+
+    >>> C = Channel.from_matrix("ab", "yz", [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 3), Fraction(2, 3)]])
+    >>> print(C)
+    channel of 2 inputs and 2 outputs, weights out of 3
+         y    z
+    a  2/3  1/3
+    b  1/3  2/3
+    >>> C.release("a") in ("y", "z")
+    True
+    """
+
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    weights: Weights
+    total: int
+    promise: Guarantee | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", _labels(self.inputs, "input"))
+        object.__setattr__(self, "outputs", _labels(self.outputs, "output"))
+        weights = np.empty((len(self.inputs), len(self.outputs)), dtype=object)
+        given = np.asarray(self.weights, dtype=object)
+        if given.shape != weights.shape:
+            raise ShapeError(
+                f"{len(self.inputs)} inputs and {len(self.outputs)} outputs want a matrix of that shape, not {given.shape}"
+            )
+        weights[:] = given
+        rows = weights.tolist()
+        for row, values in enumerate(rows):
+            if any(type(value) is not int for value in values):
+                raise KindError("weights are integers", row)
+            if min(values) < 0:
+                raise InputError(f"input {self.inputs[row]!r}: a negative probability", row)
+            if sum(values) != self.total:
+                raise InputError(f"input {self.inputs[row]!r}: the weights do not sum to the common total", row)
+        common = _common_divisor(rows, self.total)
+        if common > 1:
+            weights //= common
+            object.__setattr__(self, "total", self.total // common)
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @classmethod
+    def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], P: Any) -> Channel:  # noqa: N803
+        """The channel of a matrix of probabilities, one row for each input.
+
+        Fractions, integers, decimals and text such as "2/3" are what they say, and a row of them sums to exactly one.
+        Floats are the rationals they are; a row with floats may miss one by rounding (up to 1e-6), and then its largest
+        entry takes the difference.
+
+        Raises:
+            InputError: a negative entry, or a row that does not sum to one; names the row.
+
+        >>> Channel.from_matrix([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]]).total
+        4
+        """
+        names, columns = tuple(inputs), tuple(outputs)
+        rows = [list(row) for row in P.tolist()] if isinstance(P, np.ndarray) else [list(row) for row in P]
+        if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
+            raise ShapeError(f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs")
+        exact = [[_probability(value, row) for value in values] for row, values in enumerate(rows)]
+        total = math.lcm(*{value.denominator for values in exact for value in values})
+        weights = np.empty((len(names), len(columns)), dtype=object)
+        for row, values in enumerate(exact):
+            whole = [value.numerator * (total // value.denominator) for value in values]
+            rounded = any(isinstance(value, float) for value in rows[row])
+            weights[row] = _to_total(whole, total, rounded, row, names[row])
+        return cls(names, columns, weights, total)
+
+    # What it says
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many inputs and outputs there are."""
+        return len(self.inputs), len(self.outputs)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The probabilities as floats, each the nearest; a view that cannot be written to."""
+        view = np.array([[weight / self.total for weight in row] for row in self.weights.tolist()], dtype=np.float64)
+        view.setflags(write=False)
+        return view
+
+    def probability(self, x: Any, z: Any) -> Fraction:
+        """The probability of output z for input x."""
+        return Fraction(self.weights[self.row(x), self.column(z)], self.total)
+
+    def row(self, x: Any) -> int:
+        """The row of an input."""
+        return _place(x, self._rows, "an input")
+
+    def column(self, z: Any) -> int:
+        """The column of an output."""
+        return _place(z, self._columns, "an output")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """``promise``, or else what the channel does by itself.
+
+        That is the metric ``max over z of |ln K(x)(z) - ln K(x')(z)|`` between its inputs: the least for which it is
+        private, infinite where one input alone can give an output.
+        """
+        return self.promise if self.promise is not None else Guarantee(self._own_metric)
+
+    @cached_property
+    def _own_metric(self) -> Any:
+        from metricdp.channels.own_metric import OwnMetric
+
+        return OwnMetric.of(self)
+
+    def promising(self, guarantee: Guarantee | None) -> Self:
+        """The same channel with another promise; for those who have verified it."""
+        return replace(self, promise=guarantee)
+
+    @property
+    def resolution(self) -> None:
+        """Labels have none."""
+
+    # Releases
+
+    def release(self, secrets: Any) -> Any:
+        """See `Mechanism.release`; a tuple is one label, a list holds several."""
+        batch = unpack_labels(secrets, self.outputs)
+        places = self.release_places(indices_of(batch.rows, self._rows))
+        outputs = self.outputs
+        return batch.pack([outputs[place] for place in places.tolist()])
+
+    def release_places(self, places: Integers) -> Integers:
+        """The same for secrets given by their rows, released as columns; for whole columns of a table."""
+        return self._sampler.draw(places)
+
+    @at_distance
+    def probability_within(self, distance: Fraction) -> float:
+        """The least probability, over all inputs, of an output within ``distance``, both taken as points of the metric.
+
+        Raises:
+            InputError: the outputs are not points of the metric.
+        """
+        unit = self.guarantee.metric.unit
+        apart = unit.pairwise(list(self.inputs), list(self.outputs))
+        near = apart <= float_below(distance)
+        return float_below(
+            min(Fraction(sum(row[inside].tolist()), self.total) for row, inside in zip(self.weights, near, strict=True))
+        )
+
+    def _explain_error(self) -> str:
+        try:
+            return super()._explain_error()
+        except InputError:
+            return f"Its {len(self.outputs)} outputs are not points of the metric, so no error is measured."
+
+    # As a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        return self._key == other._key and bool((self.weights == other.weights).all())
+
+    def __hash__(self) -> int:
+        return hash((self._key, tuple(self.weights[:, 0].tolist())))
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.inputs, self.outputs, self.total
+
+    def __matmul__(self, after: Channel) -> Channel:
+        """Post-processing: ``A @ B`` puts what A releases through B."""
+        from metricdp.channels.algebra import cascade
+
+        return cascade(self, after)
+
+    def __repr__(self) -> str:
+        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, total {_short(self.total)})"
+
+    def __str__(self) -> str:
+        from metricdp.channels.words import table
+
+        return table(self)
+
+    @cached_property
+    def _rows(self) -> dict[Any, int]:
+        return {label(value): row for row, value in enumerate(self.inputs)}
+
+    @cached_property
+    def _columns(self) -> dict[Any, int]:
+        return {label(value): column for column, value in enumerate(self.outputs)}
+
+    @cached_property
+    def _sampler(self) -> IntegerRows:
+        return IntegerRows(self.weights, self.total)
+
+    # To and from JSON
+
+    def to_json(self) -> dict[str, Any]:
+        """The channel with its promise as plain values; see `metricdp.channels.forms`."""
+        from metricdp.channels.forms import to_json
+
+        return to_json(self)
+
+    @staticmethod
+    def from_json(document: dict[str, Any]) -> Channel:
+        """The channel that `to_json` wrote, checked."""
+        from metricdp.channels.forms import from_json
+
+        return from_json(document)
+
+
+def _labels(values: Iterable[Any], what: str) -> tuple[Any, ...]:
+    names = tuple(frozen(value) for value in values)
+    if not names:
+        raise ShapeError(f"a channel has at least one {what}")
+    seen: dict[Any, int] = {}
+    for row, name in enumerate(names):
+        first = seen.setdefault(label(name, row), row)
+        if first != row:
+            raise InputError(f"the {what} label {name!r} stands twice, at {first} and {row}", row)
+    return names
+
+
+def _probability(value: Any, row: int) -> Fraction:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, str)):
+        raise KindError(f"a probability is a number, not {type(value).__name__}", row)
+    try:
+        exact = Fraction(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise NotFiniteError("a probability is a finite number", row) from None
+    if exact < 0:
+        raise InputError("a negative probability", row)
+    return exact
+
+
+def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) -> list[int]:
+    missing = total - sum(whole)
+    if missing:
+        if not rounded or abs(missing) > ROUNDING * total:
+            raise InputError(
+                f"input {name!r}: its probabilities sum to {float(Fraction(total - missing, total)):.12g}, not to one", row
+            )
+        largest = max(range(len(whole)), key=whole.__getitem__)
+        whole[largest] += missing
+    return whole
+
+
+def _common_divisor(rows: Sequence[Sequence[int]], total: int) -> int:
+    common = total
+    for values in rows:
+        if common == 1:
+            break
+        common = math.gcd(common, *values)
+    return common
+
+
+def _place(value: Any, places: dict[Any, int], what: str) -> int:
+    place = places.get(label(value))
+    if place is None:
+        raise UnknownCategoryError(f"the label is not {what} of this channel")
+    return place
+
+
+def _short(number: int) -> str:
+    bits = number.bit_length() - 1
+    return str(number) if number < 10**6 else f"2^{bits}" if number == 1 << bits else f"about 2^{bits}"
+
+

@@ -1,0 +1,49 @@
+"""A channel as a person reads it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metricdp.channels.channel import Channel
+
+__all__ = ["table"]
+
+_MOST_ROWS = 12
+_LARGEST_FRACTION = 10**4
+
+
+def table(channel: Channel) -> str:
+    """Probabilities as fractions where those are short, else with four digits; the middle of a large channel left out."""
+    inputs, outputs = channel.shape
+    size = str(channel.total) if channel.total < 10**6 else f"{channel.total.bit_length()} bits"
+    lines = [f"channel of {inputs} inputs and {outputs} outputs, weights out of {size}"]
+    if channel.promise is not None:
+        lines.append(str(channel.promise))
+    rows, columns = _ends(inputs), _ends(outputs)
+    cells = [["", *("…" if column is None else str(channel.outputs[column]) for column in columns)]]
+    for row in rows:
+        if row is None:
+            cells.append(["…"] * (len(columns) + 1))
+            continue
+        entries = ["…" if column is None else _entry(channel, row, column) for column in columns]
+        cells.append([str(channel.inputs[row]), *entries])
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns) + 1)]
+    for line in cells:
+        first = line[0].ljust(widths[0])
+        rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
+        lines.append("  ".join([first, *rest]))
+    return "\n".join(lines)
+
+
+def _ends(count: int) -> list[int | None]:
+    if count <= _MOST_ROWS:
+        return list(range(count))
+    half = _MOST_ROWS // 2
+    return [*range(half), None, *range(count - half, count)]
+
+
+def _entry(channel: Channel, row: int, column: int) -> str:
+    exact = Fraction(channel.weights[row, column], channel.total)
+    return str(exact) if exact.denominator <= _LARGEST_FRACTION else f"{float(exact):.4g}"
