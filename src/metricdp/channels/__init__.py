@@ -1,5 +1,28 @@
-"""Finite mechanisms as matrices of integers: verify, certify, compose, refine."""
+"""Finite mechanisms as matrices of integers: verify, certify, compose, refine.
 
+>>> import metricdp as mdp
+>>> C = of(mdp.randomized_response(["yes", "no"], mdp.ln(3)), ["yes", "no"])
+>>> verify(C, mdp.Space(["yes", "no"], mdp.ln(3) * mdp.metrics.discrete())).scale
+1.0
+"""
+
+from metricdp.channels.algebra import choice, equivalent, merged, parallel, restrict, sequential
+from metricdp.channels.certified import Certified
+from metricdp.channels.certifying import certify
 from metricdp.channels.channel import Channel
+from metricdp.channels.discrete import of
+from metricdp.channels.verifying import verify
 
-__all__ = ["Channel"]
+__all__ = [
+    "Certified",
+    "Channel",
+    "certify",
+    "choice",
+    "equivalent",
+    "merged",
+    "of",
+    "parallel",
+    "restrict",
+    "sequential",
+    "verify",
+]

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
 from metricdp.exact.balls import float_below
@@ -71,7 +70,7 @@ class Channel(Mechanism):
         given = np.asarray(self.weights, dtype=object)
         if given.shape != weights.shape:
             raise ShapeError(
-                f"{len(self.inputs)} inputs and {len(self.outputs)} outputs want a matrix of that shape, not {given.shape}"
+                f"a matrix of {len(self.inputs)} inputs by {len(self.outputs)} outputs is wanted, not {given.shape}"
             )
         weights[:] = given
         rows = weights.tolist()
@@ -90,7 +89,7 @@ class Channel(Mechanism):
         object.__setattr__(self, "weights", weights)
 
     @classmethod
-    def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], P: Any) -> Channel:  # noqa: N803
+    def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], P: Any) -> Channel:
         """The channel of a matrix of probabilities, one row for each input.
 
         Fractions, integers, decimals and text such as "2/3" are what they say, and a row of them sums to exactly one.
@@ -285,7 +284,8 @@ def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) 
     if missing:
         if not rounded or abs(missing) > ROUNDING * total:
             raise InputError(
-                f"input {name!r}: its probabilities sum to {float(Fraction(total - missing, total)):.12g}, not to one", row
+                f"input {name!r}: its probabilities sum to {float(Fraction(total - missing, total)):.12g}, not to one",
+                row,
             )
         largest = max(range(len(whole)), key=whole.__getitem__)
         whole[largest] += missing
@@ -311,5 +311,3 @@ def _place(value: Any, places: dict[Any, int], what: str) -> int:
 def _short(number: int) -> str:
     bits = number.bit_length() - 1
     return str(number) if number < 10**6 else f"2^{bits}" if number == 1 << bits else f"about 2^{bits}"
-
-

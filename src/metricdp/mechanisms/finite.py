@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -95,16 +96,14 @@ class Exponential(Mechanism):
             self._tables[point] = Thresholds(self._cumulative(point))
         return self._tables[point]
 
-    def _cumulative(self, point: int) -> Callable[[], list[arb]]:
-        def cumulative() -> list[arb]:
-            weights = _weights(self.space, point, self.share)
-            total, sums = arb(0), []
-            for weight in weights:
-                total += weight
-                sums.append(total)
-            return [value / total for value in sums[:-1]]
+    def probabilities(self, point: int) -> list[arb]:
+        """The probabilities of all points, as balls at the working precision, for the secret at a place."""
+        weights = _weights(self.space, point, self.share)
+        total = sum(weights, start=arb(0))
+        return [weight / total for weight in weights]
 
-        return cumulative
+    def _cumulative(self, point: int) -> Callable[[], list[arb]]:
+        return lambda: list(itertools.accumulate(self.probabilities(point)))[:-1]
 
     @cached_property
     def _spreads(self) -> list[tuple[Floats, Floats]]:

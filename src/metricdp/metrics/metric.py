@@ -94,6 +94,20 @@ class Metric(ABC):
         exact = self.exactly(x, y)
         return self._irrational(x, y) if exact is None else amounts.exact_ball(exact)
 
+    def likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
+        """The ratio that two likelihoods may have, exp of the distance, as a Fraction; None where not known to be one.
+
+        >>> from metricdp.exact.level import ln
+        >>> from metricdp.metrics import absolute
+        >>> (ln(2) * absolute()).likelihood_ratio(0, 3)
+        Fraction(8, 1)
+        """
+        return Fraction(1) if self.exactly(x, y) == 0 else self._likelihood_ratio(x, y)
+
+    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
+        del x, y
+        return None
+
     def enclose(self, x: Any, y: Any, bits: int = 64) -> Enclosure:
         """Two rationals with the distance between them, equal to about ``bits`` bits; one, where it is rational.
 
@@ -325,6 +339,13 @@ class Scaled(Metric):
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return self.level.ball() * self.unit.ball(x, y)
+
+    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
+        distance, base = self.unit.exactly(x, y), self.level.log_of
+        if base is None or not isinstance(distance, Fraction):
+            return None
+        power = self.level.coefficient * distance
+        return base**power.numerator if power.denominator == 1 and power < _MOST_BITS else None
 
     @property
     def greatest(self) -> Budget:

@@ -12,7 +12,7 @@ from flint import arb
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.coordinates import Floats
 
-__all__ = ["COMBINE", "ball_norm", "exact_norm", "exact_sum"]
+__all__ = ["COMBINE", "ball_norm", "exact_norm", "exact_sum", "ratio_norm"]
 
 COMBINE: dict[float, Callable[[Floats, Floats], Floats]] = {1: np.add, 2: np.hypot, math.inf: np.maximum}
 """For each norm, how to add one more distance."""
@@ -39,6 +39,21 @@ def exact_norm(distances: Sequence[Exact | None], p: float) -> Exact | None:
 def exact_sum(distances: Sequence[Exact | None]) -> Exact | None:
     """Their sum, where it is rational or infinite."""
     return exact_norm(distances, 1)
+
+
+def ratio_norm(ratios: Sequence[Fraction | None], p: float) -> Fraction | None:
+    """The exponential of a norm of distances, from that of each, where it is rational.
+
+    >>> ratio_norm([Fraction(2), Fraction(3)], 1)
+    Fraction(6, 1)
+    """
+    known = [ratio for ratio in ratios if ratio is not None]
+    if len(known) < len(ratios):
+        return None
+    if p == math.inf:
+        return max(known)
+    changed = [ratio for ratio in known if ratio != 1]
+    return math.prod(changed, start=Fraction(1)) if p == 1 or len(changed) <= 1 else None
 
 
 def ball_norm(distances: Sequence[arb], p: float) -> arb:

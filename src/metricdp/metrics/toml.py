@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import KindError
+from metricdp.exact.level import Level
 from metricdp.metrics.algebra import add, maximum
 from metricdp.metrics.amounts import code, plain
 from metricdp.metrics.coordinates import frozen
@@ -86,6 +87,8 @@ def _plain(value: Any) -> Any:
         return _entries({_point(key): _plain(entry) for key, entry in value.items()})
     if isinstance(value, tuple):
         return [_plain(entry) for entry in value]
+    if not isinstance(value, (str, bool, int, float, Fraction, Level)):
+        raise KindError(f"a metric with a {type(value).__name__} in it has no form in TOML")
     return value if isinstance(value, (str, bool)) else plain(value)
 
 

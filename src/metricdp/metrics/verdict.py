@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from metricdp.metrics.amounts import plain
+from metricdp.metrics.amounts import formula, plain
 from metricdp.metrics.metric import Metric
 
 __all__ = ["Verdict"]
@@ -43,7 +43,9 @@ class Verdict:
         return self.holds
 
     def __str__(self) -> str:
-        promise = f"({self.metric}, {plain(self.delta)})-private" if self.delta else f"{self.metric.bracketed}-private"
+        promise = (
+            f"({self.metric}, {formula(self.delta)})-private" if self.delta else f"{self.metric.bracketed}-private"
+        )
         lines = [f"{'holds' if self.holds else 'does NOT hold'}: {promise}{self._margin()}"]
         if self.witness is not None:
             x, other, z = self.witness

@@ -1,0 +1,101 @@
+"""Verification with a delta: every pair of inputs, by the sum over all outputs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from metricdp.channels.channel import Channel
+from metricdp.channels.pairs import VIEW_ERROR, Pair, Pairs
+from metricdp.channels.verifying import Case, decide
+from metricdp.exact.refine import Floats
+from metricdp.metrics import Verdict
+
+__all__ = ["verify_with_delta"]
+
+_SPARE = 2.0**-40
+"""Relative, on sums of probabilities as floats: far above what rounding does to them."""
+
+
+def verify_with_delta(channel: Channel, pairs: Pairs, delta: Fraction) -> Verdict:
+    """The smallest scale s with ``K(x)(Z) <= exp(s d(x, x')) K(x')(Z) + delta`` for all sets Z of outputs.
+
+    For one pair that is ``exp(s d) >= (K(x)(Z) - delta) / K(x')(Z)`` for all Z, and the worst Z holds the outputs of
+    largest ratio ``K(x)(z) / K(x')(z)``: it is found among as many sets as there are outputs. Delta does not chain, so
+    every pair is looked at, and none follows from others.
+    """
+    case = _beyond_any_scale(channel, pairs, delta)
+    if case is not None:
+        return decide(channel, pairs, [case], delta)
+    contenders = _contenders(channel, pairs, float(delta))
+    return decide(channel, pairs, [_worst_set(channel, delta, pair) for pair in contenders], delta)
+
+
+def _beyond_any_scale(channel: Channel, pairs: Pairs, delta: Fraction) -> Case | None:
+    """A pair that no multiple of its distance excuses: what only x can give has more than delta, or twins differ."""
+    weights = channel.weights
+    for pair in [pair for twins in pairs.twins for pair in (twins, twins[::-1])]:
+        case = _worst_set(channel, delta, pair)
+        if case.numerator > case.denominator:
+            return case._replace(denominator=0)
+    if (weights > 0).all():
+        return None
+    for x, other in np.argwhere(pairs.constrained).tolist():
+        case = _worst_set(channel, delta, (x, other))
+        if case.denominator == 0:
+            return case
+    return None
+
+
+def _contenders(channel: Channel, pairs: Pairs, delta: float) -> list[Pair]:
+    """Pairs whose scale may be the largest of all, found in floats with a margin."""
+    low, high = _ratios(channel.matrix, delta)
+    constrained, distances = pairs.constrained, pairs.distances
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.log(np.maximum(low, 1)) / (distances * (1 + VIEW_ERROR))
+        most = np.log(np.maximum(high, 1)) / (distances * (1 - VIEW_ERROR)) * (1 + VIEW_ERROR) + VIEW_ERROR
+    top = float(least[constrained & (distances > 0)].max(initial=0.0)) * (1 - VIEW_ERROR)
+    most[distances == 0] = math.inf
+    return [(i, j) for i, j in np.argwhere(constrained & ~(most < top)).tolist()]
+
+
+def _ratios(matrix: Floats, delta: float) -> tuple[Floats, Floats]:
+    """For every two rows, bounds on the least t with ``sum over z of max(0, a_z - t b_z) <= delta``."""
+    rows = len(matrix)
+    low, high = np.empty((rows, rows)), np.empty((rows, rows))
+    for row, probabilities in enumerate(matrix):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(matrix > 0, probabilities / matrix, np.where(probabilities > 0, math.inf, 0.0))
+            order = np.argsort(-ratios, axis=1, kind="stable")
+            above = np.cumsum(probabilities[order], axis=1) - delta
+            below = np.cumsum(np.take_along_axis(matrix, order, axis=1), axis=1)
+            low[row] = np.nanmax(np.where(below > 0, (above - _SPARE) / (below * (1 + _SPARE)), 0), axis=1)
+            high[row] = np.nanmax(np.where(above + _SPARE > 0, (above + _SPARE) / (below * (1 - _SPARE)), 0), axis=1)
+    return low, high
+
+
+def _worst_set(channel: Channel, delta: Fraction, pair: Pair) -> Case:
+    """The largest ``(K(x)(Z) - delta) / K(x')(Z)`` of a pair, exactly; a ratio of 1 where it is nowhere above that.
+
+    The denominator is 0 where no ratio is large enough. The output named is the one with the largest ratio.
+    """
+    x, other = pair
+    mine, theirs = channel.weights[x].tolist(), channel.weights[other].tolist()
+    order = sorted(
+        (z for z in range(len(mine)) if mine[z]),
+        key=functools.cmp_to_key(lambda one, two: mine[two] * theirs[one] - mine[one] * theirs[two]),
+    )
+    allowed = delta.numerator * channel.total
+    best = Case(x, other, order[0], 1, 1)
+    above = below = 0
+    for z in order:
+        above, below = above + mine[z], below + theirs[z]
+        excess, base = above * delta.denominator - allowed, below * delta.denominator
+        if excess > 0 and (base == 0 or excess * best.denominator > best.numerator * base):
+            best = Case(x, other, order[0], excess, base)
+        if best.denominator == 0:
+            break
+    return best

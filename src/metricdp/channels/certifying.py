@@ -1,0 +1,211 @@
+"""Certification: from any matrix of floats to the nearest channel that can be proved private."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from metricdp.channels.certified import Certified
+from metricdp.channels.channel import ROUNDING, Channel
+from metricdp.channels.pairs import Pairs
+from metricdp.channels.verifying import verify
+from metricdp.errors import ImpossibleError, InputError, KindError, MetricDPError, NotFiniteError, ShapeError
+from metricdp.exact.refine import Floats
+from metricdp.exact.weights import Weights
+from metricdp.metrics import Guarantee, Space
+
+__all__ = ["certify", "close_columns"]
+
+_SLACK = 1e-11
+"""How far inside every constraint the columns are put, in logarithms: room for the rounding that follows."""
+
+_EVEN = _SLACK / 8
+"""How much the rows may still differ in their sums when they are divided by them."""
+
+_SPARE_BITS = 64
+_ATTEMPTS = 8
+
+
+def certify(matrix: Any, space: Space, outputs: Iterable[Any] | None = None) -> Certified:
+    """The channel nearest to a matrix of floats that can be proved d-private, with that guarantee.
+
+    A solver's answer is private up to its tolerances, which is not private. A column v of a d-private channel lies in
+    the cone ``v_x <= exp(d(x, x')) v_x'``, and any v is put into it by ``v_x <- max over x' of v_x' exp(-d(x, x'))``,
+    which lifts the zeros too. Weights near one for the columns then make all rows sum to one again; where no such
+    weights exist, a little of the uniform channel is mixed in. The result is rounded to integers and verified.
+
+    A valid channel, or a matrix that is one, is returned unchanged.
+
+    Args:
+        matrix: one row for each point of the space, or a Channel. Negative entries count as zero.
+        space: the points and d.
+        outputs: labels of the columns; by default the points where there are as many, else numbers.
+
+    Returns:
+        A channel whose `moved` says how far it is from the matrix, and `cost` what that costs.
+
+    Guarantee:
+        ``space.metric``, verified.
+
+    References:
+        Paper 5, Lemma 2.
+
+    >>> import metricdp as mdp
+    >>> space = mdp.Space.line(2, mdp.ln(3) * mdp.metrics.absolute())
+    >>> C = certify([[0.751, 0.249], [0.25, 0.75]], space)
+    >>> C.guarantee == mdp.Guarantee(space.metric), 0.001 < C.moved < 0.003
+    (True, True)
+    """
+    if not isinstance(space, Space):
+        raise KindError(f"certify takes a Space, not {type(space).__name__}")
+    if isinstance(matrix, Channel):
+        inputs, names, wanted = matrix.inputs, matrix.outputs, matrix.matrix
+    else:
+        wanted = _read(matrix, space)
+        inputs = space.points
+        names = tuple(outputs) if outputs is not None else _default_outputs(space, wanted.shape[1])
+    pairs = Pairs.of(inputs, space)
+    taken = matrix if isinstance(matrix, Channel) else _as_it_is(inputs, names, wanted)
+    if taken is not None and verify(taken, space):
+        return _certified(taken.weights, taken.total, inputs, names, wanted, space)
+    logs = close_columns(_log(np.maximum(wanted, 0)), pairs)
+    share = 0.0
+    for _ in range(_ATTEMPTS):
+        weights, total, share = _to_rows(logs, pairs, share)
+        channel = _certified(weights, total, inputs, names, wanted, space)
+        if verify(channel, space):
+            return channel
+        share = max(4 * share, 2.0**-40)
+    raise ImpossibleError("no channel near this matrix could be proved private for this metric")
+
+
+def close_columns(logs: Floats, pairs: Pairs, slack: float = _SLACK) -> Floats:
+    """Columns, as logarithms, put into the cone of the metric and a little further in.
+
+    ``f_x <- max over x' of f_x' - d'(x, x')``, where d' is the metric with ``slack`` taken off every step, closed by
+    shortest paths, and zero between points that are too near for that.
+    """
+    shorter = shorter_distances(pairs, slack)
+    closed = logs.copy()
+    for row in range(len(logs)):
+        with np.errstate(invalid="ignore"):
+            np.maximum(closed, logs[row][None, :] - shorter[:, row][:, None], out=closed)
+    return closed
+
+
+def shorter_distances(pairs: Pairs, slack: float) -> Floats:
+    """The greatest metric d' with ``d' <= d - slack`` between different points, and 0 between those too near."""
+    distances = pairs.distances
+    least = 4 * slack * len(pairs)
+    shorter = np.where(distances > least, distances - slack, 0.0)
+    np.fill_diagonal(shorter, 0.0)
+    for middle in range(len(shorter)):
+        np.minimum(shorter, shorter[:, middle][:, None] + shorter[middle][None, :], out=shorter)
+    return shorter
+
+
+def _to_rows(logs: Floats, pairs: Pairs, share: float) -> tuple[Weights, int, float]:
+    """Integer rows of one sum from closed columns, and the share of the uniform channel that it took."""
+    possible = np.isfinite(logs)
+    columns = np.where(possible, np.exp(np.where(possible, logs, 0)), 0)
+    scales = _column_weights(columns)
+    weighted = columns * scales
+    sums = weighted.sum(axis=1)
+    logs = logs + np.log(scales)
+    spread = float(np.abs(sums / sums.mean() - 1).max())
+    if spread > _EVEN or share:
+        near = float(pairs.distances[pairs.constrained].min(initial=math.inf))
+        needed = 2.5 * spread * logs.shape[1] / math.expm1(min(near, 700.0)) if spread > _EVEN else 0.0
+        share = min(1.0, max(share, needed))
+        even = possible / possible.sum(axis=1, keepdims=True)
+        logs = _log((1 - share) * weighted / sums[:, None] + share * even)
+    weights, total = _integers(logs)
+    for kept, copy in pairs.twins:
+        weights[copy] = weights[kept]
+    return weights, total, share
+
+
+def _column_weights(columns: Floats) -> Floats:
+    """Weights near one with which the columns add up to one in every row, as far as there are any."""
+    scales = np.ones(columns.shape[1])
+    for _ in range(4):
+        missing = 1 - columns @ scales
+        if np.abs(missing).max() < 2.0**-48:
+            break
+        correction = np.linalg.lstsq(columns, missing, rcond=1e-13)[0]
+        if not (scales + correction > 0).all():
+            break
+        scales = scales + correction
+    return scales
+
+
+def _integers(logs: Floats) -> tuple[Weights, int]:
+    """Integer rows from logarithms, divided by the sum of each row; what rounding leaves goes to the largest entry."""
+    powers = np.floor(np.where(np.isfinite(logs), logs, 0) / math.log(2)).astype(np.int64)
+    heads = np.where(np.isfinite(logs), np.exp(logs - powers * math.log(2)), 0.0) * 2.0**52
+    lowest = int(powers.min())
+    bits = _SPARE_BITS - lowest + int(logs.shape[1]).bit_length()
+    weights = np.empty(logs.shape, dtype=object)
+    for row in range(len(logs)):
+        parts = zip(heads[row].astype(np.int64).tolist(), (powers[row] - lowest).tolist(), strict=True)
+        whole = [head << power for head, power in parts]
+        total = sum(whole)
+        scaled = [(value << bits) // total for value in whole]
+        largest = max(range(len(scaled)), key=scaled.__getitem__)
+        scaled[largest] += (1 << bits) - sum(scaled)
+        weights[row] = scaled
+    return weights, 1 << bits
+
+
+def _certified(
+    weights: Weights, total: int, inputs: Sequence[Any], outputs: Sequence[Any], wanted: Floats, space: Space
+) -> Certified:
+    promise = Guarantee(space.metric)
+    plain = Channel(tuple(inputs), tuple(outputs), weights, total)
+    change = plain.matrix - wanted
+    error = 2.0**-50 * len(outputs)
+    moved = float(np.abs(change).sum(axis=1).max()) / 2
+    moved = moved * (1 + 2.0**-40) + error if moved else 0.0
+    try:
+        apart = space.metric.unit.pairwise(list(inputs), list(outputs))
+    except MetricDPError:
+        cost = None
+    else:
+        rise = np.where(np.isfinite(apart), change * apart, 0.0).sum(axis=1).max()
+        cost = max(0.0, float(rise) * (1 + 2.0**-40) + (error * float(apart.max()) if moved else 0.0))
+    return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
+
+
+def _read(matrix: Any, space: Space) -> Floats:
+    try:
+        wanted = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise KindError("a matrix of numbers is wanted, one row for each point of the space") from None
+    if wanted.ndim != 2 or len(wanted) != len(space) or not wanted.shape[1]:
+        raise ShapeError(f"a matrix with one row for each of the {len(space)} points is wanted, not {wanted.shape}")
+    bad = ~np.isfinite(wanted).all(axis=1)
+    if bad.any():
+        raise NotFiniteError("NaN or infinity where a probability belongs", int(bad.argmax()))
+    empty = ~(wanted > 0).any(axis=1)
+    if empty.any():
+        raise InputError("no entry of this row is positive", int(empty.argmax()))
+    return wanted
+
+
+def _as_it_is(inputs: Sequence[Any], outputs: Sequence[Any], wanted: Floats) -> Channel | None:
+    """The matrix as a channel, where it is one but for the rounding of its sums."""
+    if wanted.min() < 0 or np.abs(wanted.sum(axis=1) - 1).max() > ROUNDING / 2:
+        return None
+    return Channel.from_matrix(inputs, outputs, wanted)
+
+
+def _default_outputs(space: Space, count: int) -> tuple[Any, ...]:
+    return space.points if count == len(space) else tuple(range(count))
+
+
+def _log(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log(values)

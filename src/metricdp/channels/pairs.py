@@ -1,0 +1,166 @@
+"""Pairs of secrets and their exact distances, for the checks of a channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from metricdp.errors import ImpossibleError, InputError, MetricDPError
+from metricdp.exact.balls import precision
+from metricdp.exact.refine import Floats
+from metricdp.metrics import Space
+
+__all__ = ["VIEW_ERROR", "Pairs"]
+
+VIEW_ERROR = 1e-7
+"""Relative, on distances as floats: far above what rounding does to them; a pair too many costs only time."""
+
+_MANY = 20_000
+_BITS = 80
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The inputs of a channel as points of a space.
+
+    Attributes:
+        space: the points and the metric.
+        places: where in it each input stands.
+    """
+
+    space: Space
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, inputs: Sequence[Any], space: Space) -> Pairs:
+        """Finds every input in the space.
+
+        Raises:
+            InputError: the space lacks one; names it.
+        """
+        places = []
+        for row, point in enumerate(inputs):
+            try:
+                places.append(space.index(point))
+            except MetricDPError:
+                raise InputError(f"the space has no point {point!r}, which is an input of the channel", row) from None
+        return cls(space, tuple(places))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @cached_property
+    def distances(self) -> Floats:
+        """The float view between all inputs."""
+        return self.space.distances[np.ix_(self.places, self.places)]
+
+    @cached_property
+    def constrained(self) -> NDArray[np.bool_]:
+        """Which pairs are at a finite, positive distance."""
+        constrained = np.isfinite(self.distances)
+        np.fill_diagonal(constrained, False)
+        for i, j in self.twins:
+            constrained[i, j] = constrained[j, i] = False
+        return constrained
+
+    @cached_property
+    def twins(self) -> list[Pair]:
+        """Pairs at distance exactly zero, which may not be told apart at all."""
+        near = np.argwhere(np.triu(self.distances <= 0, 1)).tolist()
+        return [(i, j) for i, j in near if self.space.metric.exactly(*self.points(i, j)) == 0]
+
+    def points(self, i: int, j: int) -> tuple[Any, Any]:
+        """The points of two inputs."""
+        return self.space.points[self.places[i]], self.space.points[self.places[j]]
+
+    def ball(self, i: int, j: int) -> arb:
+        """Their distance as a ball at the working precision."""
+        return self.space.ball(self.places[i], self.places[j])
+
+    def enclosed(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+        """Floats below and above the distances of some pairs."""
+        with precision(_BITS):
+            values = [self._near(i, j) if i < j else self._near(j, i) for i, j in pairs]
+        floats = np.array(values)
+        return np.nextafter(floats, -math.inf), np.nextafter(floats, math.inf)
+
+    def _near(self, i: int, j: int) -> float:
+        """The distance as a float within one unit in the last place; the caller has set the precision."""
+        near = self._known.get((i, j))
+        if near is None:
+            distance = self.ball(i, j)
+            if distance.rel_accuracy_bits() < 60:
+                raise ImpossibleError("a distance could not be enclosed closely")
+            near = self._known[i, j] = float(distance)
+        return near
+
+    @cached_property
+    def _known(self) -> dict[Pair, float]:
+        return {}
+
+    def unit_distance(self, i: int, j: int) -> Fraction | float | None:
+        """The distance before it is scaled, where that is rational or infinite."""
+        return self.space.metric.unit.exactly(*self.points(i, j))
+
+    def neighbours(self, pairs: list[Pair]) -> list[Pair]:
+        """Where all inputs lie on a line, only the pairs of neighbours on it; else all pairs.
+
+        A constraint between x and x' follows from those of a chain between them whose steps add up exactly to
+        d(x, x'); and where one chain through all points is tight, so are all its parts (Section 2 of paper 1).
+        """
+        if len(pairs) <= 4 * len(self) or self._line is None:
+            return pairs
+        return [pair for pair in pairs if pair in self._line]
+
+    def unimplied(self, pairs: list[Pair]) -> list[Pair]:
+        """Without pairs that follow from others, as far as exact distances are at hand and there are many."""
+        if len(pairs) <= _MANY or (whole := self._integers) is None:
+            return pairs
+        return [(i, j) for i, j in pairs if not _between(whole, i, j)]
+
+    @cached_property
+    def _line(self) -> set[Pair] | None:
+        """The neighbours on the line that all inputs lie on, if they do."""
+        if not np.isfinite(self.distances).all():
+            return None
+        order = np.argsort(self.distances[int(np.argmax(self.distances[0]))], kind="stable").tolist()
+        steps = [self.unit_distance(i, j) for i, j in pairwise(order)]
+        whole = self.unit_distance(order[0], order[-1])
+        if whole is None or None in steps or sum(step for step in steps if step is not None) != whole:
+            return None
+        return {pair for i, j in pairwise(order) for pair in ((i, j), (j, i))}
+
+    @cached_property
+    def _integers(self) -> NDArray[np.int64] | None:
+        """All unit distances times some number, as integers; infinities as one too large to be a sum."""
+        exact: list[Fraction | float] = []
+        for i, j in combinations(range(len(self)), 2):
+            distance = self.unit_distance(i, j)
+            if distance is None:
+                return None
+            exact.append(distance)
+        finite = [value for value in exact if isinstance(value, Fraction)]
+        scale = math.lcm(*{value.denominator for value in finite})
+        if max(finite, default=0) * scale >= 1 << 61:
+            return None
+        whole = np.zeros((len(self), len(self)), dtype=np.int64)
+        whole[np.triu_indices(len(self), 1)] = [
+            int(value * scale) if isinstance(value, Fraction) else 1 << 62 for value in exact
+        ]
+        return whole + whole.T
+
+
+def _between(whole: NDArray[np.int64], i: int, j: int) -> bool:
+    through = (whole[i] + whole[j] == whole[i, j]) & (whole[i] > 0) & (whole[j] > 0)
+    return bool(through.any())

@@ -1,0 +1,233 @@
+"""Verification: the smallest multiple of a metric for which a channel is private, exactly."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from metricdp.channels.channel import Channel
+from metricdp.channels.logarithms import greatest_differences, logarithms
+from metricdp.channels.pairs import VIEW_ERROR, Pair, Pairs
+from metricdp.errors import KindError, LevelError
+from metricdp.exact.balls import Enclosure, ball, decide_sign, float_above, float_below, precision
+from metricdp.exact.level import ln, rational
+from metricdp.exact.refine import Floats
+from metricdp.metrics import Space, Verdict
+
+__all__ = ["Case", "decide", "verify"]
+
+_BITS = (96, 256)
+_MOST_BITS = 1 << 14
+_MANY = 5000
+
+Witness = tuple[Any, Any, Any]
+
+
+class Case(NamedTuple):
+    """Two inputs, an output, and the ratio of its probabilities as a fraction of integers."""
+
+    x: int
+    other: int
+    z: int
+    numerator: int
+    denominator: int
+
+
+def verify(channel: Channel, space: Space, delta: int | float | str | Fraction = 0) -> Verdict:
+    """Whether a channel is d-private: ``K(x)(Z) <= exp(d(x, x')) K(x')(Z) + delta``; decided exactly.
+
+    With delta = 0, the smallest scale s for which the channel is s·d-private is the maximum of
+    ``ln(K(x)(z) / K(x')(z)) / d(x, x')`` over all inputs x, x' and outputs z. Candidates are found in floats with a
+    rigorous error, and decided in integers and balls: a ratio of exactly 2 at distance ln 2 has the scale 1, and one
+    entry off by 10^-12 is seen. Pairs at an infinite distance are free, pairs at distance zero must have equal rows.
+    With a delta, every pair of inputs is checked with the sum over all outputs of ``K(x)(z) - exp(s d) K(x')(z)``,
+    where that is positive.
+
+    Args:
+        channel: its inputs are points of ``space``, which may have more.
+        space: the points and d.
+        delta: in [0, 1).
+
+    References:
+        Paper 1, Definition 1; paper 2, section 2, for delta; paper 5, Lemma 2.
+
+    >>> import metricdp as mdp
+    >>> C = Channel.from_matrix([0, 1, 2], "abc", [["2/3", "1/6", "1/6"], ["1/3"] * 3, ["1/6", "1/6", "2/3"]])
+    >>> verdict = verify(C, mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute()))
+    >>> verdict.holds, verdict.scale, verdict.witness
+    (True, 1.0, (0, 1, 'a'))
+    """
+    if not isinstance(channel, Channel):
+        raise KindError(f"verify takes a Channel, not {type(channel).__name__}; Channel.from_matrix makes one")
+    if not isinstance(space, Space):
+        raise KindError(f"verify takes a Space, not {type(space).__name__}")
+    share = rational(delta, "delta")
+    if not 0 <= share < 1:
+        raise LevelError("a delta lies in [0, 1)")
+    pairs = Pairs.of(channel.inputs, space)
+    if share:
+        from metricdp.channels.approximate import verify_with_delta
+
+        return verify_with_delta(channel, pairs, share)
+    told_apart = _told_apart(channel, pairs)
+    if told_apart is not None:
+        return decide(channel, pairs, [told_apart])
+    cases, others = _cases(channel, pairs)
+    return decide(channel, pairs, cases, others=others)
+
+
+def _told_apart(channel: Channel, pairs: Pairs) -> Case | None:
+    """Two inputs that no multiple of their distance excuses: one alone can give an output, or twins that differ."""
+    possible = np.array(channel.weights > 0, dtype=bool)
+    if not possible.all():
+        _, kind = np.unique(possible, axis=0, return_inverse=True)
+        differ = np.argwhere(np.not_equal.outer(kind, kind) & pairs.constrained)
+        for x, other in differ.tolist():
+            only = np.flatnonzero(possible[x] & ~possible[other])
+            if len(only):
+                return Case(x, other, int(only[0]), 1, 0)
+    for x, other in pairs.twins:
+        unequal = np.flatnonzero(np.array(channel.weights[x] != channel.weights[other], dtype=bool))
+        if len(unequal):
+            z = int(unequal[0])
+            more = channel.weights[x, z] > channel.weights[other, z]
+            return Case(x, other, z, 1, 0) if more else Case(other, x, z, 1, 0)
+    return None
+
+
+def _cases(channel: Channel, pairs: Pairs) -> tuple[list[Case], float]:
+    """The cases among which the tightest is: for each pair that floats cannot rule out, its largest ratio, exactly.
+
+    Where very many pairs are tied to twelve digits, and below their distance for certain, some of them stand for all;
+    the number returned is then a scale that none of the others exceeds.
+    """
+    if not pairs.constrained.any():
+        return [], 0.0
+    logs, error = logarithms(channel.weights)
+    greatest = greatest_differences(logs)
+    contenders, others = _contenders(greatest, 2 * error, pairs)
+    return [_largest_ratio(channel, logs, pair, greatest[pair] - 4 * error) for pair in contenders], others
+
+
+def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair], float]:
+    """Pairs whose ratio of logarithm to distance may be the largest of all, and a bound on those left out."""
+    distances, constrained = pairs.distances, pairs.constrained
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = (greatest - error) / (distances * (1 + VIEW_ERROR))
+        most = (greatest + error) / (distances * (1 - VIEW_ERROR))
+    most[distances == 0] = np.inf  # too near for floats to see
+    top = float(np.max(least[constrained & (distances > 0)], initial=-np.inf))
+    first = pairs.neighbours([(i, j) for i, j in np.argwhere(constrained & (most >= top)).tolist()])
+    lower, upper = pairs.enclosed(first)
+    values = np.array([greatest[pair] for pair in first])
+    # A largest difference is negative only by rounding, or where a row is nowhere above another: never the tightest.
+    low, high = np.maximum(values - error, 0) / upper, np.maximum(values + error, 0)
+    with np.errstate(divide="ignore"):
+        high = np.where(lower > 0, high / lower * (1 + 2.0**-50), np.inf)
+    keep = np.flatnonzero(high >= float(low.max()) * (1 - 2.0**-50))
+    if len(keep) > _MANY and float(high[keep].max()) <= 1:
+        keep = keep[np.argsort(-high[keep], kind="stable")]
+        return [first[place] for place in keep[:_MANY].tolist()], float(high[keep[_MANY]])
+    return pairs.unimplied([first[place] for place in keep.tolist()]), 0.0
+
+
+def _largest_ratio(channel: Channel, logs: Floats, pair: Pair, threshold: float) -> Case:
+    x, other = pair
+    columns = np.flatnonzero((logs[x] - logs[other] >= threshold) & np.array(channel.weights[x] > 0, dtype=bool))
+    best = int(columns[0])
+    numerators, denominators = channel.weights[x], channel.weights[other]
+    top, bottom = numerators[best], denominators[best]
+    for z in columns[1:].tolist():
+        if numerators[z] * bottom > top * denominators[z]:
+            best, top, bottom = z, numerators[z], denominators[z]
+    return Case(x, other, best, top, bottom)
+
+
+def decide(
+    channel: Channel, pairs: Pairs, cases: list[Case], delta: Fraction = Fraction(0), others: float = 0.0
+) -> Verdict:
+    """The verdict, given the cases among which the tightest is; a denominator of 0 is beyond any scale.
+
+    ``others`` is a scale up to 1 that all further cases keep.
+    """
+    metric = pairs.space.metric
+    if not cases:
+        twins = pairs.twins[:1]
+        return Verdict(
+            True, 0.0, 0.0, next((_names(channel, Case(*pair, 0, 1, 1)) for pair in twins), None), metric, delta
+        )
+    if any(case.denominator == 0 for case in cases):
+        return Verdict(False, math.inf, math.inf, _names(channel, cases[0]), metric, delta)
+    finalists = _tightest(cases, pairs, 2 * channel.total.bit_length() + 128)
+    judged = [_judge(case, pairs) for case in finalists]
+    holds = all(sign < 0 or exact == 1 for exact, sign in judged)
+    worst = next((place for place, (exact, sign) in enumerate(judged) if sign >= 0 and exact != 1), 0)
+    bounds = [_scale(case, exact, pairs) for case, (exact, _) in zip(finalists, judged, strict=True)]
+    below, above = max(low for low, _ in bounds), max(others, *(high for _, high in bounds))
+    if holds:
+        below, above = min(below, 1.0), min(above, 1.0)
+    elif judged[worst][1] > 0:
+        below, above = max(below, 1.0), max(above, math.nextafter(1.0, 2.0))
+    return Verdict(holds, above, below, _names(channel, finalists[worst]), metric, delta)
+
+
+def _names(channel: Channel, case: Case) -> Witness:
+    return channel.inputs[case.x], channel.inputs[case.other], channel.outputs[case.z]
+
+
+def _judge(case: Case, pairs: Pairs) -> tuple[Fraction | None, int]:
+    """The scale of a case where it is rational, and the sign of the scale minus 1.
+
+    A sign that cannot be told from zero is 0 with no rational scale: nothing is proved, so the promise does not hold.
+    """
+    exact = _exact_scale(case, pairs)
+    if exact is not None:
+        return exact, (exact > 1) - (exact < 1)
+    ratio = pairs.space.metric.likelihood_ratio(*pairs.points(case.x, case.other))
+    if ratio is not None:
+        least, most = case.numerator * ratio.denominator, case.denominator * ratio.numerator
+        return (Fraction(1) if least == most else None), (least > most) - (least < most)
+    bits = max(_MOST_BITS, 4 * case.numerator.bit_length())
+    return None, decide_sign(lambda: _log_ratio(case) - pairs.ball(case.x, case.other), bits)
+
+
+def _scale(case: Case, exact: Fraction | None, pairs: Pairs) -> tuple[float, float]:
+    if exact is not None:
+        return float_below(exact), float_above(exact)
+    with precision(_BITS[0]):
+        return Enclosure.of(_log_ratio(case) / pairs.ball(case.x, case.other)).outward
+
+
+def _tightest(cases: list[Case], pairs: Pairs, most_bits: int) -> list[Case]:
+    """The cases with the largest ratio of logarithm to distance; several where balls cannot tell them apart."""
+    for bits in (*_BITS, most_bits):
+        if len(cases) == 1:
+            break
+        with precision(bits):
+            scales = [_log_ratio(case) / pairs.ball(case.x, case.other) for case in cases]
+            best = scales[0]
+            for scale in scales[1:]:
+                if scale > best:
+                    best = scale
+            cases = [case for case, scale in zip(cases, scales, strict=True) if not scale < best]
+    return cases
+
+
+def _log_ratio(case: Case) -> Any:
+    return (ball(case.numerator) / ball(case.denominator)).log()
+
+
+def _exact_scale(case: Case, pairs: Pairs) -> Fraction | None:
+    """``ln(ratio) / d`` where both are rational multiples of one logarithm, so that it is rational."""
+    if case.numerator <= case.denominator:
+        return Fraction(0)
+    level, unit = pairs.space.metric.level, pairs.unit_distance(case.x, case.other)
+    if level.log_of is None or not isinstance(unit, Fraction):
+        return None
+    logarithm = ln(Fraction(case.numerator, case.denominator))
+    if logarithm.log_of != level.log_of:
+        return None
+    return logarithm.coefficient / (level.coefficient * unit)
