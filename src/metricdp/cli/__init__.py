@@ -12,7 +12,9 @@ import metricdp
 from metricdp.cli.demo import demo
 from metricdp.cli.explain import explain
 from metricdp.cli.inspect import inspect
+from metricdp.cli.leakage import leakage
 from metricdp.cli.sanitize import sanitize
+from metricdp.cli.verify import verify
 from metricdp.errors import MetricDPError
 
 __all__ = ["app"]
@@ -44,6 +46,8 @@ app.command()(demo)
 app.command()(sanitize)
 app.command()(explain)
 app.command()(inspect)
+app.command()(verify)
+app.command()(leakage)
 
 
 def _version(asked: bool) -> None:

@@ -23,7 +23,7 @@ Weights = NDArray[np.object_]
 """A matrix of Python integers."""
 
 _TOP = (1 << 64) - 1
-_GUIDE_ENTRIES = 1 << 22
+_GUIDE_ENTRIES = 1 << 20  # a table that stays in the cache
 
 
 class IntegerRows:

@@ -1,0 +1,247 @@
+"""The privacy-constraints matrix of a space, exactly where it is rational and in balls where it is not."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat
+
+from metricdp.exact.balls import ball
+from metricdp.exact.refine import Floats
+from metricdp.metrics import AddRemove, Attributes, Hamming, Manhattan, Maximum, Metric, Records, Scaled, Space, Sum
+
+__all__ = ["Block", "ConstraintsMatrix", "constraints_matrix", "decay", "flint_rational", "fraction"]
+
+_LARGEST_POWER = 1 << 14
+
+
+@dataclass(frozen=True)
+class ConstraintsMatrix:
+    """The matrix ``Φ`` with the entries ``φ(i, h) = exp(-d(i, h))``: a private column falls no faster than its rows.
+
+    Attributes:
+        space: the points i, h and their metric d.
+
+    References:
+        Paper 3, Definition 4.
+
+    >>> from metricdp.exact.level import ln
+    >>> phi = constraints_matrix(Space.line(3, ln(2) * Space.line(3).metric))
+    >>> phi.matrix[0].tolist(), phi.exactly(0, 2), phi.rational
+    ([1.0, 0.5, 0.25], Fraction(1, 4), True)
+    """
+
+    space: Space
+
+    def __len__(self) -> int:
+        return len(self.space)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The entries as floats, a view that cannot be written to."""
+        view: Floats = np.exp(-self.space.distances)
+        view.setflags(write=False)
+        return view
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return np.array(self.matrix, dtype=dtype, copy=copy)
+
+    def exactly(self, i: int, h: int) -> Fraction | None:
+        """An entry where it is rational and known to be, such as a power of b at the level ``c ln b``."""
+        return decay(self.space.metric, self.space.points[i], self.space.points[h])
+
+    def ball(self, i: int, h: int) -> arb:
+        """An entry as a ball at the working precision."""
+        exact = self.exactly(i, h)
+        return (-self.space.ball(i, h)).exp() if exact is None else ball(exact)
+
+    @cached_property
+    def rational(self) -> bool:
+        """Whether every entry is rational and known to be."""
+        return all(block.rational for block in self.blocks)
+
+    @property
+    def exact(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """All entries as Fractions; None where one is not rational."""
+        places = range(len(self))
+        rows = []
+        for i in places:
+            row = tuple(value for h in places if (value := self.exactly(i, h)) is not None)
+            if len(row) < len(self):
+                return None
+            rows.append(row)
+        return tuple(rows)
+
+    # What makes it quick and never singular without need
+
+    @cached_property
+    def representatives(self) -> tuple[int, ...]:
+        """For each point the first one at distance zero from it, most often itself."""
+        first = list(range(len(self)))
+        for i, j in np.argwhere(np.triu(self.space.distances <= 0, 1)).tolist():
+            if first[j] == j and self.exactly(i, j) == 1:
+                first[j] = first[i]
+        return tuple(first)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The points, one for each class at distance zero, in sets at infinite distance from each other."""
+        axes = _axes(self.space)
+        if axes is not None:
+            return (Block(self, tuple(range(len(self))), axes),)
+        left = [i for i in range(len(self)) if self.representatives[i] == i]
+        blocks = []
+        while left:
+            near = [j for j in left if math.isfinite(self.space.distances[left[0], j]) or self.exactly(left[0], j) != 0]
+            blocks.append(Block(self, tuple(near), (tuple(near),)))
+            inside = set(near)
+            left = [j for j in left if j not in inside]
+        return tuple(blocks)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the matrix that stands by itself: the product, by Kronecker, of smaller matrices.
+
+    On all tuples of a Cartesian product, a metric that adds up the positions has a Φ that is the product of the
+    positions' own matrices, and to solve with it is to solve along each axis: 4^5 points cost five systems of 4.
+
+    Attributes:
+        phi: the whole matrix.
+        places: the points of this part.
+        axes: for each factor, points that differ in that position alone; one axis with all points where there is no
+            structure.
+    """
+
+    phi: ConstraintsMatrix
+    places: tuple[int, ...]
+    axes: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def _exact(self) -> tuple[fmpq_mat, ...] | None:
+        factors = []
+        for axis in self.axes:
+            entries = [self.phi.exactly(i, h) for i in axis for h in axis]
+            if None in entries:
+                return None
+            rationals = [flint_rational(value) for value in entries if value is not None]
+            factors.append(fmpq_mat(len(axis), len(axis), rationals))
+        return tuple(factors)
+
+    @property
+    def rational(self) -> bool:
+        """Whether its entries are rational and known to be."""
+        return self._exact is not None
+
+    @property
+    def largest_factor(self) -> int:
+        """The number of points of the longest axis."""
+        return max(map(len, self.axes))
+
+    def factors(self, exact: bool) -> Sequence[Any]:
+        """The smaller matrices: of rationals, or of balls at the working precision."""
+        if exact:
+            if self._exact is None:
+                raise ValueError("the block is not rational")
+            return self._exact
+        return [arb_mat([[self.phi.ball(i, h) for h in axis] for i in axis]) for axis in self.axes]
+
+    def times(self, factors: Sequence[Any], vector: Sequence[Any]) -> list[Any]:
+        """``Φ · vector``, of the numbers that the factors are made of."""
+        return _along_axes(factors, vector, solve=False)
+
+    def solve(self, factors: Sequence[Any], vector: Sequence[Any]) -> list[Any]:
+        """The one x with ``Φ · x = vector``.
+
+        Raises:
+            ZeroDivisionError: Φ is singular, or too nearly so for these balls.
+        """
+        return _along_axes(factors, vector, solve=True)
+
+
+def constraints_matrix(space: Space) -> ConstraintsMatrix:
+    """The privacy-constraints matrix of a space; see `ConstraintsMatrix`.
+
+    References:
+        Paper 3, Definition 4.
+    """
+    return ConstraintsMatrix(space)
+
+
+def decay(metric: Metric, x: Any, y: Any) -> Fraction | None:
+    """``exp(-d(x, y))`` where it is rational and known to be.
+
+    ``b`` of a level ``c ln b`` is no perfect power, so b^q is rational for integers q alone.
+
+    >>> from metricdp.exact.level import ln
+    >>> from metricdp.metrics import absolute
+    >>> decay(ln(4) * absolute(), 0, 1.5), decay(ln(2) * absolute(), 0, 1.5)
+    (Fraction(1, 8), None)
+    """
+    distance = metric.exactly(x, y)
+    if distance is not None:
+        return Fraction(1) if distance == 0 else Fraction(0) if distance == math.inf else None
+    if isinstance(metric, Sum):
+        parts = [decay(term, x, y) for term in metric.terms]
+        return None if None in parts else math.prod((part for part in parts if part is not None), start=Fraction(1))
+    if isinstance(metric, Maximum):
+        parts = [decay(part, x, y) for part in metric.metrics]
+        return None if None in parts else min(part for part in parts if part is not None)
+    if not isinstance(metric, Scaled) or metric.level.log_of is None:
+        return None
+    distance = metric.unit.exactly(x, y)
+    if not isinstance(distance, Fraction):
+        return None
+    power = metric.level.coefficient * distance
+    if power.denominator != 1 or power > _LARGEST_POWER:
+        return None
+    return 1 / metric.level.log_of**power.numerator
+
+
+def flint_rational(number: Fraction) -> fmpq:
+    """A Fraction for flint's matrices."""
+    return fmpq(number.numerator, number.denominator)
+
+
+def fraction(number: fmpq) -> Fraction:
+    """And back."""
+    return Fraction(int(number.p), int(number.q))
+
+
+def _along_axes(factors: Sequence[Any], vector: Sequence[Any], solve: bool) -> list[Any]:
+    """(A ⊗ B ⊗ ...) applied to a vector: each factor in turn to the leading axis, which then moves to the end."""
+    entries = list(vector)
+    for factor in factors:
+        size = factor.nrows()
+        table = type(factor)(size, len(entries) // size, entries)
+        entries = (factor.solve(table) if solve else factor * table).transpose().entries()
+    return entries
+
+
+def _axes(space: Space) -> tuple[tuple[int, ...], ...] | None:
+    """The axes of a Cartesian product in lexicographic order whose metric adds up the positions."""
+    unit, points = space.metric.unit, space.points
+    adds = isinstance(unit, (Hamming, AddRemove, Manhattan, Attributes)) or (isinstance(unit, Records) and unit.p == 1)
+    if not adds or not all(isinstance(point, tuple) for point in points):
+        return None
+    values = [list(dict.fromkeys(column)) for column in zip(*points, strict=True)]
+    sizes = [len(column) for column in values]
+    if sum(size > 1 for size in sizes) < 2 or math.prod(sizes) != len(points):
+        return None
+    if tuple(itertools.product(*values)) != points:
+        return None
+    axes, stride = [], len(points)
+    for size in sizes:
+        stride //= size
+        if size > 1:
+            axes.append(tuple(range(0, size * stride, stride)))
+    inside = [space.distances[np.ix_(axis, axis)] + np.eye(len(axis)) for axis in axes]
+    strict = all(bool(np.isfinite(part).all() and (part > 0).all()) for part in inside)  # else classes and parts first
+    return tuple(axes) if strict else None

@@ -1,0 +1,172 @@
+"""Posteriors and hypers: what an observation leaves of a prior, and all that can be left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from metricdp.adversaries.prior import Prior, as_prior, float_prior
+from metricdp.channels.channel import Channel
+from metricdp.errors import InputError
+from metricdp.exact.refine import Floats
+from metricdp.exact.weights import Weights
+
+__all__ = ["Hyper", "hyper", "joint", "posterior", "posterior_floats", "posterior_given", "posteriors"]
+
+_LARGEST_FRACTION = 10**4
+
+
+def posterior(prior: Any, channel: Channel, z: Any) -> Prior:
+    """What is believed of the secret once the output z is seen: ``p(x | z) = p(x) K(x)(z) / p(z)``, exactly.
+
+    Args:
+        prior: see `metricdp.adversaries.as_prior`; over the channel's inputs.
+        channel: K.
+        z: an output that can occur.
+
+    Raises:
+        InputError: under this prior the output never occurs.
+
+    References:
+        Paper 1, Section 2 (Bayes); paper 5, Section II.
+
+    >>> C = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
+    >>> print(posterior("uniform", C, "y"))
+    a 2/3, b 1/3
+    """
+    return posterior_given(prior, channel, (z,))
+
+
+def posterior_given(prior: Any, channel: Channel, outputs: Iterable[Any]) -> Prior:
+    """The same when all that is known is that the output is one of several."""
+    columns = sorted({channel.column(z) for z in outputs})
+    belief = as_prior(prior, channel.inputs)
+    seen = [sum(row[z] for z in columns) for row in channel.weights.tolist()]
+    weights = [weight * likely for weight, likely in zip(belief.weights, seen, strict=True)]
+    if not any(weights):
+        names = ", ".join(repr(channel.outputs[z]) for z in columns)
+        raise InputError(f"under this prior the output {names} never occurs, so there is nothing to conclude from it")
+    return Prior._over(belief.points, weights)
+
+
+def posteriors(prior: Any, channel: Channel) -> dict[Any, Prior]:
+    """The posterior of every output that can occur under the prior, exactly.
+
+    >>> C = Channel.from_matrix("ab", "yz", [[1, 0], ["1/2", "1/2"]])
+    >>> [print(z, "->", belief) for z, belief in posteriors("uniform", C).items()] and None
+    y -> a 2/3, b 1/3
+    z -> a 0, b 1
+    """
+    belief = as_prior(prior, channel.inputs)
+    columns = joint(belief, channel).T.tolist()
+    return {
+        z: Prior._over(belief.points, column) for z, column in zip(channel.outputs, columns, strict=True) if any(column)
+    }
+
+
+def posterior_floats(prior: Any, channel: Channel) -> Floats:
+    """The posteriors as columns of floats, one for each output; NaN for an output that never occurs.
+
+    A view, within a relative (number of inputs + 6) * 2^-53 of the posteriors.
+
+    >>> posterior_floats([0.5, 0.5], Channel.from_matrix("ab", "yz", [[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+    both = float_prior(prior, channel.inputs)[:, None] * channel.matrix
+    with np.errstate(invalid="ignore"):
+        both /= both.sum(axis=0)
+    return both
+
+
+def joint(prior: Prior, channel: Channel) -> Weights:
+    """The joint distribution of inputs and outputs as integers, out of ``prior.total * channel.total``."""
+    together: Weights = np.array(prior.weights, dtype=object)[:, None] * channel.weights
+    return together
+
+
+@dataclass(frozen=True, repr=False)
+class Hyper:
+    """All posteriors that a channel can leave of a prior, each once, with the probability that it does.
+
+    Attributes:
+        inners: the different posteriors, in the order of the outputs that give them.
+        outers: the probability of each.
+        outputs: the outputs that lead to each.
+
+    References:
+        Paper 5, Section II.A, Fig. 1 and Lemma 1.
+
+    >>> C = Channel.from_matrix("ab", "xyz", [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"]])
+    >>> print(hyper("uniform", C))
+                   x    y    z
+    a            2/3  1/3  1/2
+    b            1/3  2/3  1/2
+    probability  3/8  3/8  1/4
+    """
+
+    inners: tuple[Prior, ...]
+    outers: tuple[Fraction, ...]
+    outputs: tuple[tuple[Any, ...], ...]
+
+    @property
+    def points(self) -> tuple[Any, ...]:
+        """The secrets."""
+        return self.inners[0].points
+
+    @property
+    def prior(self) -> Prior:
+        """The average of the posteriors, which is the prior again, exactly (paper 5, Lemma 1)."""
+        shares = [inner.fractions for inner in self.inners]
+        averages = [
+            sum((outer * share[row] for outer, share in zip(self.outers, shares, strict=True)), Fraction(0))
+            for row in range(len(self.points))
+        ]
+        return Prior.proportional(self.points, averages)
+
+    def __len__(self) -> int:
+        return len(self.inners)
+
+    def __repr__(self) -> str:
+        return f"Hyper({len(self.inners)} posteriors of {len(self.points)} secrets)"
+
+    def __str__(self) -> str:
+        cells = [["", *("|".join(str(z) for z in group) for group in self.outputs)]]
+        for row, point in enumerate(self.points):
+            cells.append([str(point), *(_short(Fraction(inner.weights[row], inner.total)) for inner in self.inners)])
+        cells.append(["probability", *(_short(outer) for outer in self.outers)])
+        widths = [max(len(line[place]) for line in cells) for place in range(len(cells[0]))]
+        lines = []
+        for line in cells:
+            rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
+            lines.append("  ".join([line[0].ljust(widths[0]), *rest]))
+        return "\n".join(lines)
+
+
+def hyper(prior: Any, channel: Channel) -> Hyper:
+    """The hyper ``[prior > channel]``: a distribution over posteriors, where outputs with equal posteriors are one.
+
+    References:
+        Paper 5, Section II.A.
+
+    >>> hyper("uniform", Channel.from_matrix("ab", "yz", [["1/2", "1/2"], ["1/2", "1/2"]])).outers
+    (Fraction(1, 1),)
+    """
+    belief = as_prior(prior, channel.inputs)
+    total = belief.total * channel.total
+    merged: dict[Prior, tuple[int, list[Any]]] = {}
+    for z, column in zip(channel.outputs, joint(belief, channel).T.tolist(), strict=True):
+        weight = sum(column)
+        if weight:
+            inner = Prior._over(belief.points, column)
+            so_far, group = merged.get(inner, (0, []))
+            merged[inner] = so_far + weight, [*group, z]
+    outers = tuple(Fraction(weight, total) for weight, _ in merged.values())
+    return Hyper(tuple(merged), outers, tuple(tuple(group) for _, group in merged.values()))
+
+
+def _short(number: Fraction) -> str:
+    return str(number) if number.denominator <= _LARGEST_FRACTION else f"{float(number):.4g}"

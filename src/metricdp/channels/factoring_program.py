@@ -1,0 +1,120 @@
+"""The float side of factoring: the nearest point by projection, the least distance by linear programming.
+
+The first problem: minimise ``|A - B R|^2`` over stochastic R, by accelerated projected gradients; the difference D at
+the minimum separates A from all B R, since ``<A, D> > max over R of <B R, D>``.
+
+The second: minimise t over stochastic R and P >= 0 with ``A - B R <= P`` and ``sum over z of P_xz <= t`` for each x.
+Its duals G >= 0 of the first rows maximise ``<A, G> - sum over y of max_z (B^T G)_yz`` where ``sum over x of max_z G_xz``
+is at most 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.programs import LinearProgram, Sparse, Status
+
+__all__ = ["Nearest", "least_distance", "separation"]
+
+Floats = NDArray[np.float64]
+
+_STEPS = 400
+_LOOK_EVERY = 8
+
+
+class Nearest(NamedTuple):
+    """What the program says, in floats: t, R, where R is basic, and the gains G, actions by inputs."""
+
+    status: Status
+    distance: float
+    factor: Floats
+    basic: NDArray[np.bool_]
+    gains: Floats
+
+
+def separation(a: Floats, b: Floats) -> tuple[Floats, Floats | None]:
+    """R near the projection, and D transposed (actions by inputs) where it seems to separate A from all B R."""
+    factor = ahead = _to_simplex(np.asarray(np.linalg.lstsq(b, a, rcond=None)[0], dtype=np.float64))
+    length, momentum = 1 / float(np.linalg.norm(b, 2)) ** 2, 1.0
+    for step in range(_STEPS):
+        if step % _LOOK_EVERY == 0:
+            missing = a - b @ factor
+            size = float(np.abs(missing).max())
+            if size < 1e-14:
+                break
+            gap = float((a * missing).sum() - (b.T @ missing).max(axis=1).sum())
+            if gap > 1e-7 * size:
+                return factor, missing.T
+        after = _to_simplex(ahead - length * (b.T @ (b @ ahead - a)))
+        following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        ahead = after + (momentum - 1) / following * (after - factor)
+        factor, momentum = after, following
+    return factor, None
+
+
+def least_distance(a: Floats, b: Floats) -> Nearest:
+    """Solve the second problem; the columns of the program are R, then P, then t."""
+    (inputs, columns), outputs = b.shape, a.shape[1]
+    program = LinearProgram()
+    program.add_columns(np.zeros((columns + inputs) * outputs))
+    program.add_columns([1.0])
+    program.add_rows(a.ravel(), np.inf, _missing_rows(b, outputs))
+    program.add_rows(1, 1, _sum_rows(columns, outputs))
+    program.add_rows(0, np.inf, _variation_rows(inputs, columns, outputs))
+    solution = program.solve()
+    many = columns * outputs
+    if not solution.optimal:  # no point, no gains: any R and no proof
+        anything = np.full((columns, outputs), 1 / outputs)
+        return Nearest(solution.status, 1.0, anything, anything > 0, np.zeros((outputs, inputs)))
+    basic = np.zeros(len(solution.primal), dtype=bool)
+    if solution.basis is not None:
+        basic[solution.basis.basic_columns] = True
+    gains = np.maximum(solution.duals[: inputs * outputs], 0).reshape(inputs, outputs).T
+    factor = np.maximum(solution.primal[:many], 0).reshape(columns, outputs)
+    return Nearest(solution.status, solution.objective, factor, basic[:many].reshape(columns, outputs), gains)
+
+
+def _missing_rows(b: Floats, outputs: int) -> Sparse:
+    """``sum over y of B_xy R_yz + P_xz``, one row for each (x, z)."""
+    inputs, columns = b.shape
+    x, z = np.divmod(np.arange(inputs * outputs), outputs)
+    places = np.empty((inputs * outputs, columns + 1), dtype=np.int32)
+    places[:, :columns] = np.arange(columns) * outputs + z[:, None]
+    places[:, columns] = columns * outputs + np.arange(inputs * outputs)
+    values = np.ones((inputs * outputs, columns + 1))
+    values[:, :columns] = b[x]
+    return _without_zeros(places, values)
+
+
+def _sum_rows(columns: int, outputs: int) -> Sparse:
+    """``sum over z of R_yz``, one row for each y."""
+    places = np.arange(columns * outputs, dtype=np.int32).reshape(columns, outputs)
+    return _without_zeros(places, np.ones(places.shape))
+
+
+def _variation_rows(inputs: int, columns: int, outputs: int) -> Sparse:
+    """``t - sum over z of P_xz``, one row for each x."""
+    places = np.empty((inputs, outputs + 1), dtype=np.int32)
+    places[:, :outputs] = columns * outputs + np.arange(inputs * outputs).reshape(inputs, outputs)
+    places[:, outputs] = (columns + inputs) * outputs
+    values = np.full(places.shape, -1.0)
+    values[:, outputs] = 1
+    return _without_zeros(places, values)
+
+
+def _without_zeros(places: NDArray[np.int32], values: Floats) -> Sparse:
+    kept = values != 0
+    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))[:-1]]).astype(np.int32)
+    return Sparse(starts, places[kept], values[kept])
+
+
+def _to_simplex(rows: Floats) -> Floats:
+    """The nearest stochastic matrix, row by row."""
+    largest = -np.sort(-rows, axis=1)
+    excess = (np.cumsum(largest, axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
+    last = (largest > excess).sum(axis=1) - 1
+    nearest: Floats = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0)
+    return nearest

@@ -1,0 +1,147 @@
+"""``metricdp leakage``: what somebody learns from a channel, given what they believed before."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from metricdp.adversaries import LeakageTable, Prior
+    from metricdp.channels import Channel
+
+__all__ = ["leakage"]
+
+
+def leakage(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", exists=True, dir_okay=False, help="The channel: a .csv, .json, .parquet or .arrow file."
+        ),
+    ],
+    prior: Annotated[
+        str,
+        typer.Option(
+            "--prior",
+            "-p",
+            metavar="PRIOR",
+            help="What is believed before: `uniform`; probabilities in the order of the inputs, as in `0.5,0.3,0.2`; "
+            "or a .csv file with an input and its probability in each row.",
+        ),
+    ] = "uniform",
+    json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, with exact numbers.")] = False,
+) -> None:
+    """Say what somebody learns who sees an output of a channel, given what they believed before.
+
+    How likely they are to guess the secret before and after (its vulnerability), how much larger that is as a ratio
+    and as a difference, the same in bits, and the most that the channel tells anybody, whatever they believe or gain.
+    Vulnerabilities are exact.
+
+    FILE is read as by `metricdp verify`; see `metricdp verify --help`.
+
+    To begin with:
+
+    - every input alike: `metricdp leakage noise.csv`
+
+    - another belief: `metricdp leakage noise.csv --prior 0.5,0.3,0.2`
+
+    - a belief in a file, such as a line `tea,1/2` for each input: `metricdp leakage noise.csv --prior belief.csv`
+
+    Leaves with 2 where something is wrong with the file or the prior.
+    """
+    from metricdp.cli.channel_argument import mistakes, printable, read_file
+    from metricdp.cli.reports import print_json, print_text
+
+    channel, _ = read_file(file)
+    with mistakes("--prior"):
+        belief = read_prior(prior, channel.inputs)
+    with mistakes(file):
+        from metricdp.adversaries import leakages
+
+        table = leakages(belief, channel)
+    if json:
+        about = {"file": file.name, "inputs": len(channel.inputs), "outputs": len(channel.outputs), "prior": prior}
+        print_json(about | table.to_json())
+    else:
+        print_text(printable(_text(file, prior, channel, table)))
+
+
+def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
+    """The prior that was meant: "uniform", probabilities with commas between them, or a .csv file.
+
+    A file has an input and its probability in each row, perhaps below a header; or probabilities alone, in one row
+    or one column. Probabilities with a decimal may miss one by rounding (up to 1e-6), and are divided by their sum.
+
+    >>> print(read_prior("1/2, 0.3, 0.2", ("tea", "milk", "water")))
+    tea 1/2, milk 3/10, water 1/5
+    """
+    from metricdp.adversaries.prior import ROUNDING, as_prior
+    from metricdp.channels.cells import read_number
+
+    if text.strip() == "uniform":
+        return as_prior("uniform", inputs)
+    labels, cells = _cells(text)
+    numbers = [read_number(cell, row) for row, cell in enumerate(cells)]
+    total = sum(numbers, Fraction(0))
+    if abs(1 - total) <= ROUNDING and any("/" not in cell for cell in cells):
+        numbers = [number / total for number in numbers]
+    return as_prior(numbers if labels is None else dict(zip(labels, numbers, strict=True)), inputs)
+
+
+def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
+    """The labels of a prior, if there are any, and the text of its probabilities."""
+    from metricdp.channels.cells import read_label
+    from metricdp.errors import InputError, KindError, ShapeError
+    from metricdp.tables.channel_files import read_csv
+
+    if not text.lower().endswith(".csv"):
+        if not any(sign.isdigit() for sign in text):
+            raise KindError(f"{text!r} is no prior: write uniform, probabilities such as 0.5,0.3,0.2, or a .csv file")
+        return None, [cell.strip() for cell in text.split(",")]
+    if not Path(text).is_file():
+        raise InputError(f"there is no file {text}")
+    rows = [[cell.strip() for cell in row] for row in read_csv(Path(text)) if any(cell.strip() for cell in row)]
+    if not rows:
+        raise ShapeError(f"{text} is empty")
+    if len(rows) == 1 and all(map(_is_number, rows[0])):
+        return None, rows[0]
+    if all(len(row) == 1 for row in rows):
+        return None, [row[0] for row in (rows if _is_number(rows[0][0]) else rows[1:])]
+    if not _is_number(rows[0][-1]):
+        rows = rows[1:]
+    for number, row in enumerate(rows):
+        if len(row) != 2:
+            raise ShapeError(f"{len(row)} cells, where an input and its probability belong", number)
+    labels = [read_label(row[0]) for row in rows]
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise InputError(f"the input {label!r} stands twice", number)
+    return labels, [row[1] for row in rows]
+
+
+def _is_number(cell: str) -> bool:
+    from metricdp.channels.cells import read_number
+    from metricdp.errors import InputError
+
+    try:
+        read_number(cell)
+    except InputError:
+        return False
+    return True
+
+
+def _text(file: Path, prior: str, channel: Channel, table: LeakageTable) -> str:
+    import textwrap
+
+    inputs, outputs = channel.shape
+    row = table.rows[0]
+    known = f"{float(row.before):.1%}", f"{float(row.after):.1%}"
+    words = (
+        f"Whoever believes this and guesses the secret is right with a probability of {known[0]} before an output, and "
+        f"of {known[1]} after, on average."
+    )
+    head = f"{file.name}: a channel of {inputs:,} inputs and {outputs:,} outputs; prior: {prior.strip()}"
+    return "\n\n".join([head, str(table), textwrap.fill(words, 80)])

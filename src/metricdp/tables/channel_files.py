@@ -1,0 +1,324 @@
+"""Channels in files: CSV, JSON, Parquet and Arrow.
+
+| file | probabilities | promise |
+| --- | --- | --- |
+| .csv | decimals, fractions such as 2/3 and scientific notation, read exactly | none |
+| .json | integer weights (see `metricdp.channels.forms`) | yes |
+| .parquet, .arrow, .feather | integer weights where metricdp wrote the file, else floats | yes |
+
+A promise in a file is verified when it is read, and the file refused where it does not hold.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metricdp.channels.cells import digits, integer, label_text, read_label
+from metricdp.channels.channel import Channel
+from metricdp.channels.forms import (
+    FORMAT,
+    VERSION,
+    check_version,
+    from_probabilities,
+    from_rows,
+    guarantee_document,
+    promised,
+    read_document,
+    to_json,
+    to_rows,
+)
+from metricdp.errors import ColumnError, InputError, KindError, MissingExtraError, OutputError, ShapeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["from_arrow", "read_channel", "read_claim", "read_csv", "to_arrow", "write_channel"]
+
+_HEADER = b"metricdp.channel"
+_INPUT = "input"
+
+Claimed = tuple[Channel, Any]
+"""A channel without a promise, and the document of the promise that its file claims."""
+
+
+def read_channel(path: str | Path) -> Channel:
+    """The channel in a .csv, .json, .parquet or .arrow file.
+
+    CSV is read as `metricdp.channels.forms.from_rows` says: with labels where the first cell is empty or begins with
+    "input", without where it is a number. Parquet and Arrow files of others are read as `from_arrow` says.
+
+    Raises:
+        InputError: what is wrong, with its column and row; also a promise that the channel does not keep.
+        MissingExtraError: Parquet and Arrow want pyarrow.
+    """
+    return promised(*read_claim(path))
+
+
+def read_claim(path: str | Path) -> tuple[Channel, Any]:
+    """The channel in a file without its promise, and the document of that promise: a claim, not verified.
+
+    See `metricdp.channels.forms.claimed`.
+    """
+    file = Path(path)
+    reader = _form(file)[0]
+    if not file.exists():
+        raise FileNotFoundError(f"there is no {file}")
+    if file.is_dir():
+        raise KindError(f"{file.name} is a folder; a channel is one file")
+    try:
+        return reader(file)
+    except PermissionError:
+        raise InputError(f"{file.name} may not be read: no permission") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file.name} is not text in UTF-8") from None
+
+
+def write_channel(channel: Channel, path: str | Path, overwrite: bool = False) -> None:
+    """Write a channel to a .csv, .json, .parquet or .arrow file, which appears whole or not at all.
+
+    Weights are written exactly. CSV has no room for the promise; the others keep it.
+
+    Raises:
+        OutputError: the file exists already and ``overwrite`` is not given, or it cannot be written.
+        KindError: an unknown ending, or a label that has no form in a file.
+    """
+    out = Path(path)
+    content = _form(out)[1](channel)
+    if out.exists() and (out.is_dir() or not overwrite):
+        raise OutputError(f"{out.name} exists already; choose another name, or overwrite it")
+    if not out.absolute().parent.is_dir():
+        raise OutputError(f"there is no folder {out.parent}")
+    from metricdp.tables.sinks import scratch_folder
+
+    try:
+        with scratch_folder(out.parent) as folder:
+            unfinished = folder / "channel"
+            with unfinished.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if overwrite:
+                unfinished.replace(out)
+            else:
+                os.link(unfinished, out)  # unlike a rename, fails where the name was taken meanwhile
+    except FileExistsError:
+        raise OutputError(f"{out.name} exists already; choose another name, or overwrite it") from None
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{out.name} could not be written: {error.strerror or 'the disk failed'}") from None
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """The rows of a CSV file as text."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        try:
+            return list(csv.reader(file, strict=True))
+        except csv.Error as error:
+            raise InputError(f"{path.name} cannot be read as CSV: {error}") from None
+
+
+def to_arrow(channel: Channel) -> pa.Table:
+    """The channel as an Arrow table: a column "input" of labels, then a column of weights for each output.
+
+    Weights are 64-bit integers, or decimal text where one of them is larger. The total, the promise, the format and its
+    version lie beside the schema.
+    """
+    pa = _pyarrow()
+    small = channel.total < 1 << 63
+    columns = [
+        pa.array(column if small else map(digits, column), pa.int64() if small else pa.string())
+        for column in channel.weights.T.tolist()
+    ]
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "total": digits(channel.total),
+        "guarantee": guarantee_document(channel.promise),
+    }
+    labels = pa.array([label_text(label) for label in channel.inputs], pa.string())
+    names = [_INPUT, *(label_text(label) for label in channel.outputs)]
+    return pa.table([labels, *columns], names=names).replace_schema_metadata({_HEADER: json.dumps(header)})
+
+
+def from_arrow(table: pa.Table) -> Channel:
+    """The channel of an Arrow table, written by `to_arrow` or by others.
+
+    In a table of others, each column is an output with its probabilities as floats, or as text as in CSV. The labels of
+    the inputs are the index of the pandas frame that it was, or else the first column if it is called "input" or is of
+    no type of numbers; without either the inputs are 0, 1, 2, ... Names of columns are read as labels in CSV are: "3"
+    is the integer 3.
+    """
+    return promised(*_from_arrow(table))
+
+
+def _from_arrow(table: pa.Table) -> Claimed:
+    metadata = table.schema.metadata or {}
+    if _HEADER in metadata:
+        return _own(table, metadata[_HEADER])
+    place = _label_column(table)
+    names = [name for number, name in enumerate(table.column_names) if number != place]
+    if not names or not table.num_rows:
+        raise ShapeError("there is no column of probabilities, or no row")
+    columns = [table.column(number).to_pylist() for number in range(table.num_columns) if number != place]
+    inputs: list[Any] = list(range(table.num_rows))
+    if place is not None:
+        inputs = table.column(place).to_pylist()
+        inputs = [read_label(label) if isinstance(label, str) else label for label in inputs]
+    return from_probabilities(inputs, [read_label(name) for name in names], list(zip(*columns, strict=True))), None
+
+
+def _own(table: pa.Table, written: bytes) -> Claimed:
+    try:
+        header = json.loads(written)
+        check_version(header)
+        total = integer(header["total"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = error.rule if isinstance(error, InputError) else "it is damaged"
+        raise KindError(f"the header of the channel cannot be read: {why}") from None
+    if table.num_columns < 2 or table.column_names[0] != _INPUT:
+        raise ShapeError("the channel's table has lost its column 'input', or all others")
+    weights = np.empty((table.num_rows, table.num_columns - 1), dtype=object)
+    for place, name in enumerate(table.column_names[1:]):
+        for row, value in enumerate(table.column(place + 1).to_pylist()):
+            digital = isinstance(value, str) and value.isascii() and value.isdigit()
+            if not digital and type(value) is not int:
+                raise ColumnError(name, KindError("a weight is an integer, or its decimal digits as text", row))
+            weights[row, place] = integer(value) if digital else value
+    inputs = table.column(0).to_pylist()
+    if not all(isinstance(label, str) for label in inputs):
+        raise ColumnError(_INPUT, KindError("labels are text here"))
+    outputs = [read_label(name) for name in table.column_names[1:]]
+    return Channel(tuple(map(read_label, inputs)), tuple(outputs), weights, total), header.get("guarantee")
+
+
+def _label_column(table: pa.Table) -> int | None:
+    pa = _pyarrow()
+    for name in _pandas_index(table.schema.metadata or {}):
+        if name in table.column_names:
+            return int(table.column_names.index(name))
+    if not table.num_columns:
+        return None
+    first, kind = table.column_names[0], table.schema.types[0]
+    if first == "" or first.lower().startswith(_INPUT):
+        return 0
+    numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    return None if numeric else 0
+
+
+def _pandas_index(metadata: dict[bytes, bytes]) -> Sequence[str]:
+    """The names of the columns that were the index of a frame; a plain count of rows is none."""
+    try:
+        index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", [])
+        return [name for name in index if isinstance(name, str)]
+    except (ValueError, AttributeError, TypeError):
+        return []
+
+
+# Files
+
+
+def _read_json(path: Path) -> Claimed:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        where = f": line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise InputError(f"{path.name} cannot be read as JSON{where}") from None
+    try:
+        return read_document(document)
+    except RecursionError:
+        raise InputError(f"{path.name} holds labels that are nested too deeply") from None
+
+
+def _write_json(channel: Channel) -> bytes:
+    document = to_json(channel)
+    rows = ",\n".join(f"    {json.dumps(row)}" for row in document.pop("weights"))
+    head = json.dumps(document, indent=2, allow_nan=False)[:-2]
+    return f'{head},\n  "weights": [\n{rows}\n  ]\n}}\n'.encode()
+
+
+def _write_csv(channel: Channel) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(to_rows(channel))
+    return text.getvalue().encode()
+
+
+def _read_parquet(path: Path) -> Claimed:
+    pa = _pyarrow()
+    import pyarrow.parquet as pa_parquet
+
+    try:
+        with pa_parquet.ParquetFile(path) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, "Parquet", error) from None
+    return _from_arrow(table)
+
+
+def _read_ipc(path: Path) -> Claimed:
+    pa = _pyarrow()
+    try:
+        with pa.memory_map(str(path)) as memory, pa.ipc.open_file(memory) as file:
+            table = file.read_all()
+            table.validate(full=True)  # of a damaged file, lengths and offsets may point anywhere
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, "Arrow", error) from None
+    return _from_arrow(table)
+
+
+def _unreadable(path: Path, kind: str, error: Exception) -> Exception:
+    if isinstance(error, PermissionError):
+        return error
+    return InputError(f"{path.name} cannot be read as {kind}: it is damaged, or something else")
+
+
+def _write_parquet(channel: Channel) -> bytes:
+    table = to_arrow(channel)
+    import pyarrow.parquet as pa_parquet
+
+    out = io.BytesIO()
+    pa_parquet.write_table(table, out, compression="snappy")
+    return out.getvalue()
+
+
+def _write_ipc(channel: Channel) -> bytes:
+    pa = _pyarrow()
+    table, out = to_arrow(channel), io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise MissingExtraError("pyarrow", "tables") from None
+    return pyarrow
+
+
+_Form = tuple[Callable[[Path], Claimed], Callable[[Channel], bytes]]
+_FORMS: dict[str, _Form] = {
+    ".csv": (lambda path: (from_rows(read_csv(path)), None), _write_csv),
+    ".json": (_read_json, _write_json),
+    ".parquet": (_read_parquet, _write_parquet),
+    ".arrow": (_read_ipc, _write_ipc),
+    ".feather": (_read_ipc, _write_ipc),
+}
+
+
+def _form(path: Path) -> _Form:
+    form = _FORMS.get(path.suffix.lower())
+    if form is None:
+        raise KindError(f"{path.name}: the file of a channel ends in one of {', '.join(_FORMS)}")
+    return form
