@@ -16,7 +16,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from metricdp import errors, exact, mechanisms, metrics, plots, tables
+    from metricdp import adversaries, channels, errors, exact, mechanisms, metrics, plots, tables
+    from metricdp.channels import Channel
     from metricdp.exact.bits import seeded
     from metricdp.exact.level import ln
     from metricdp.mechanisms import (
@@ -33,16 +34,18 @@ if TYPE_CHECKING:
         set_response,
         truncated_geometric,
     )
-    from metricdp.metrics import Guarantee, Metric, Space
+    from metricdp.metrics import Guarantee, Metric, Space, Verdict
 
 __version__ = "0.1.0"
 
 _HOME = {
     "ln": "exact.level",
     "seeded": "exact.bits",
+    "Channel": "channels",
     "Guarantee": "metrics",
     "Metric": "metrics",
     "Space": "metrics",
+    "Verdict": "metrics",
     "approximate_laplace": "mechanisms",
     "compose": "mechanisms",
     "exponential": "mechanisms",
@@ -56,13 +59,17 @@ _HOME = {
     "set_response": "mechanisms",
     "truncated_geometric": "mechanisms",
 }
-_FOLDERS = ("errors", "exact", "mechanisms", "metrics", "plots", "tables")
+_FOLDERS = ("adversaries", "channels", "errors", "exact", "mechanisms", "metrics", "plots", "tables")
 
 __all__ = [
+    "Channel",
     "Guarantee",
     "Metric",
     "Space",
+    "Verdict",
+    "adversaries",
     "approximate_laplace",
+    "channels",
     "compose",
     "errors",
     "exact",

@@ -167,9 +167,7 @@ def test_informed_adversaries_of_private_channels_learn_no_more_than_the_bound(c
     space = Space.line(4, LN2)
     found = informed_bound(space, members, channel)
     assert found.holds is True
-    moved = greatest_ratio(
-        prior.conditioned(members), posterior_given(prior, channel, outputs).conditioned(members)
-    )
+    moved = greatest_ratio(prior.conditioned(members), posterior_given(prior, channel, outputs).conditioned(members))
     assert moved <= found.truth.ratio.upper <= 2 ** (max(members) - min(members))
 
 
@@ -218,7 +216,10 @@ def test_the_supremum_of_hiding_is_one_for_every_channel(channel, prior, images,
     outputs = sorted(data.draw(st.sets(st.sampled_from(channel.outputs), min_size=1)))
     found = hiding_bound(Space.line(3, LN2), images, channel, within="1/1000")
     behind = hidden(channel, dict(enumerate(images)))
-    possible = [any(w * p for w, p in zip(K.weights[:, outputs].sum(axis=1), prior.weights, strict=True)) for K in (channel, behind)]
+    possible = [
+        any(w * p for w, p in zip(K.weights[:, outputs].sum(axis=1), prior.weights, strict=True))
+        for K in (channel, behind)
+    ]
     if all(possible):
         one, two = (posterior_given(prior, K, outputs) for K in (channel, behind))
         assert greatest_ratio(one, two) <= found.truth.ratio.upper

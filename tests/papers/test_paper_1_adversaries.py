@@ -95,10 +95,29 @@ def test_a_channel_that_is_not_private_breaks_both_on_maximally_tight_families()
 
 def test_without_maximal_tightness_the_converse_fails():
     """Theorem 1 with its own hiding functions: a channel that keeps 2 epsilon there is not epsilon-private."""
-    space = Space(DATABASES, mdp.ln(2) * hamming())
-    channel = _response(space, 3)
-    assert all(hiding_bound(space, hide, channel).holds for hide in replacing_value(VALUES, PEOPLE))
+    space = Space(DATABASES, mdp.ln("3/2") * hamming())
+    channel = _response(space, 2)
+    found = [hiding_bound(space, hide, channel) for hide in replacing_value(VALUES, PEOPLE)]
+    assert {bound.truth.ratio.upper for bound in found} == {Fraction(21, 10)}  # against (3/2)^2
+    assert all(bound.holds for bound in found)
     assert not verify(channel, space).holds
+
+
+def test_sets_of_outputs_matter_to_theorem_1():
+    """The theorem speaks of sets Z: with odds of 3, single outputs move conclusions by ln 3, two outputs by ln 25/6."""
+    space = Space(DATABASES, mdp.ln(3) * hamming())
+    channel = _response(space, 3)
+    hide = replacing_value(VALUES, PEOPLE)[0]
+    found = hiding_bound(space, hide, channel, within="1/1000000")
+    assert len(found.truth.outputs) == 2
+    assert found.truth.ratio.lower == found.truth.ratio.upper == Fraction(25, 6)
+    assert found.reached > math.log(4.16)
+
+    def spread(z):
+        odds = [channel.probability(x, z) / channel.probability(hide[x], z) for x in space.points]
+        return max(odds) / min(odds)
+
+    assert {spread(z) for z in space.points} == {3}
 
 
 def test_figure_1():
@@ -107,7 +126,9 @@ def test_figure_1():
     A consistent reconstruction: three secrets in a row, which f takes one by one to three answers at distance 1 from
     one another, and H(y2) halfway.
     """
-    secrets = Space(["x1", "x2", "x3"], mdp.ln(2) * mdp.metrics.matrix(["x1", "x2", "x3"], [[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
+    secrets = Space(
+        ["x1", "x2", "x3"], mdp.ln(2) * mdp.metrics.matrix(["x1", "x2", "x3"], [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    )
     answers = Space(["y1", "y2", "y3"], mdp.ln(2) * discrete())
     f = {"x1": "y1", "x2": "y2", "x3": "y3"}
     H = Channel.from_matrix(answers.points, ["z1", "z2"], [["3/4", "1/4"], ["1/2", "1/2"], ["1/4", "3/4"]])

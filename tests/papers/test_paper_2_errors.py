@@ -19,7 +19,7 @@ def response(values, odds, delta=Fraction(0)):
 
 
 def tight(space, decays):
-    """A channel whose columns are those of exp(-d), weighted so that the rows sum to one (weights found by symmetry)."""
+    """Half of it the columns of exp(-d), the other half spread evenly, so that every row sums to one."""
     rows = [[decays(x, z) for z in space.points] for x in space.points]
     most = max(sum(row) for row in rows)
     scaled = [[value / (2 * most) for value in row] for row in rows]
@@ -116,7 +116,9 @@ def test_a_table_of_bounds_and_errors():
     for n in (2, 3, 5, 9):
         bound = error_bound(Space.line(n, ln(2) * metrics.absolute()))
         reached = reached_error(truncated_geometric(n, 2), Space.line(n))
-        table.append([str(value.exact) for value in (bound.theorem_6, bound.theorem_7, bound.sharper, bound.sharper_7, reached)])
+        table.append(
+            [str(value.exact) for value in (bound.theorem_6, bound.theorem_7, bound.sharper, bound.sharper_7, reached)]
+        )
     assert table == [
         ["1/6", "1/3", "1/3", "1/3", "1/3"],
         ["1/5", "1/3", "2/5", "1/2", "2/3"],

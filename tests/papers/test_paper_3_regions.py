@@ -132,11 +132,13 @@ def test_theorem_2_and_its_vector(values, individuals, base):
 def test_example_3_the_prior_is_regular_from_ln_2_on_not_from_048():
     """The paper "numerically verified" 0.48 <= ε <= 1; the least entry of y is below zero for every ε < ln 2.
 
-    For one individual y(v) = (π(v) - a / (1 + 3a)) / (1 - a) with a = e^-ε, so that π(4) = 1/5 wants a <= 1/2. A product
-    of priors is regular exactly where each factor is.
+    For one individual y(v) = (π(v) - a / (1 + 3a)) / (1 - a) with a = e^-ε, so that π(4) = 1/5 wants a <= 1/2.
+    A product of priors is regular exactly where each factor is.
     """
     steps = [Fraction(k, 100) for k in range(48, 101)]
-    assert [bool(regular(PRIOR, databases(epsilon))) for epsilon in steps] == [epsilon > Fraction(69, 100) for epsilon in steps]
+    assert [bool(regular(PRIOR, databases(epsilon))) for epsilon in steps] == [
+        epsilon > Fraction(69, 100) for epsilon in steps
+    ]
     for space in (databases(ln(2)), Space((1, 2, 3, 4), ln(2) * metrics.discrete())):
         found = regular(PRIOR if len(space) > 4 else SHARES, space)
         assert found
@@ -167,13 +169,13 @@ def test_example_3_refuted_with_a_proof_at_one_half():
 def test_example_3_bounds_at_one_half():
     """Published: at most 1.2 for this prior, and 2.5 for all. Theorem 2 gives 2.5226; Proposition 6 does not apply.
 
-    Its formula would give 1.2073. Without its condition the bound is 1.3465.
+    Its formula would give 1.2074. Without its condition the bound is 1.3450.
     """
     a = math.exp(-0.5)
     assert leakage_bound(None, databases(0.5)) == pytest.approx(5 * math.log2(4 / (1 + 3 * a)), rel=1e-13)
     assert round(hamming_leakage_bound(4, 5, 0.5), 4) == 2.5226
     formula = 5 * math.log2(1 / (1 + 3 * a) / 0.3)
-    assert round(formula, 4) == 1.2073
+    assert round(formula, 4) == 1.2074
     bound = leakage_bound(PRIOR, databases(0.5))
     assert bound == pytest.approx(5 * math.log2(0.8 / (1 + 2 * a) / 0.3), rel=1e-6)
     assert bound > 1.34 > formula

@@ -150,7 +150,6 @@ def test_corollary_9(weights, share, loss):
     extra = abs(top - bottom)
     columns.append((1, 2) if top > bottom else (2, 1))
     amounts.append(extra)
-    total = max(top, bottom) + (extra if extra else 0) * (1 if top > bottom else 2)
     total = sum(a * column[0] for a, column in zip(amounts, columns, strict=True))
     assert total == sum(a * column[1] for a, column in zip(amounts, columns, strict=True))
     rows = [[Fraction(a * column[row], total) for a, column in zip(amounts, columns, strict=True)] for row in (0, 1)]
@@ -173,14 +172,19 @@ def test_corollary_9_is_tight():
 
 CUBE = Space.bits(3, mdp.ln(2) * hamming())
 PATH = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)]
-GEOMETRIC = [["2/3", "1/6", "1/12", "1/12"], ["1/3", "1/3", "1/6", "1/6"], ["1/6", "1/6", "1/3", "1/3"], ["1/12", "1/12", "1/6", "2/3"]]
+GEOMETRIC = [
+    ["2/3", "1/6", "1/12", "1/12"],
+    ["1/3", "1/3", "1/6", "1/6"],
+    ["1/6", "1/6", "1/3", "1/3"],
+    ["1/12", "1/12", "1/6", "2/3"],
+]
 
 
 def _figure_8():
     """K rebuilt from the hyper. The print has ten rows where there are eight secrets; its first four are the path.
 
-    Of a column with the denominator 27, the path takes 8 + 4 + 2 + 1 = 15, and of one with 21, 2 + 4 + 2 + 1 = 9; the other
-    four secrets share 12. Of the rows printed below, only (4/27, 4/21, 2/21, 2/27) and (2/27, 2/21, 4/21, 4/27) give
+    Of a column with the denominator 27, the path takes 8 + 4 + 2 + 1 = 15, and of one with 21, 2 + 4 + 2 + 1 = 9; the
+    other four secrets share 12. Of the rows printed below, only (4/27, 4/21, 2/21, 2/27) and (2/27, 2/21, 4/21, 4/27) give
     rows of K that sum to one, and two of each give 12 in every column. Distances to the path leave one place for
     each: the first for the strings with a single one, the second for those with two. So K depends on the number of
     ones alone, and is the geometric mechanism applied to it.
@@ -234,7 +238,10 @@ def test_figure_8_is_a_kernel():
             x = waiting.pop()
             for y in CUBE.points:
                 ratio = inner.probability(x) / inner.probability(y)
-                if y not in joined and ratio in (2 ** CUBE.metric.unit.exactly(x, y), 1 / 2 ** CUBE.metric.unit.exactly(x, y)):
+                if y not in joined and ratio in (
+                    2 ** CUBE.metric.unit.exactly(x, y),
+                    1 / 2 ** CUBE.metric.unit.exactly(x, y),
+                ):
                     joined.add(y)
                     waiting.append(y)
         assert joined == set(CUBE.points)
@@ -249,7 +256,9 @@ def test_figure_8_is_better_than_others_for_the_lifted_loss(other):
         table = [[share[x[0]][z[0]] * share[x[1]][z[1]] * share[x[2]][z[2]] for z in CUBE.points] for x in CUBE.points]
         M = Channel.from_matrix(CUBE.points, CUBE.points, table)
     elif other == "parity":
-        M = Channel.from_matrix(CUBE.points, "eo", [["2/3", "1/3"] if sum(x) % 2 == 0 else ["1/3", "2/3"] for x in CUBE.points])
+        M = Channel.from_matrix(
+            CUBE.points, "eo", [["2/3", "1/3"] if sum(x) % 2 == 0 else ["1/3", "2/3"] for x in CUBE.points]
+        )
     else:
         M = Channel.from_matrix(CUBE.points, "z", [[1]] * 8)
     assert verify(M, CUBE).holds

@@ -151,7 +151,12 @@ class Block:
             if self._exact is None:
                 raise ValueError("the block is not rational")
             return self._exact
-        return [arb_mat([[self.phi.ball(i, h) for h in axis] for i in axis]) for axis in self.axes]
+        return [self._balls(axis) for axis in self.axes]
+
+    def _balls(self, axis: Sequence[int]) -> arb_mat:
+        lower = [[self.phi.ball(i, h) for h in axis[: place + 1]] for place, i in enumerate(axis)]  # Φ is symmetric
+        size = range(len(axis))
+        return arb_mat([[lower[max(i, h)][min(i, h)] for h in size] for i in size])
 
     def times(self, factors: Sequence[Any], vector: Sequence[Any]) -> list[Any]:
         """``Φ · vector``, of the numbers that the factors are made of."""

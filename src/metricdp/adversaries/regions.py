@@ -22,6 +22,7 @@ from metricdp.exact.level import LevelLike
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
 from metricdp.metrics.amounts import level_of
+from metricdp.programs import LinearProgram, Sparse
 
 __all__ = [
     "PriorBounds",
@@ -36,7 +37,6 @@ __all__ = [
 _BITS = 192
 _CORNER_BITS = 64
 _SIMPLEX_POINTS = 24
-_GRAIN = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ def utility_bound(prior: Any, space: Space) -> Bound:
 
     For any other prior, ``Σ y`` with ``y Φ >= prior`` and ``y >= 0``, nearly the least. That suffices: the diagonal x
     of a private channel has ``Φ x <= 1``, so ``prior · x <= y Φ x <= Σ y``. On products of spaces with a product of
-    priors it is the product of the bounds; beyond 24 points of one part it is a valid bound, not the least.
+    priors it is the product of the bounds. It is found by a linear program and proved in balls, exactly where Φ is
+    rational and small; ``.enclosure`` says how near to the least it is.
 
     Guarantee:
         rounded up; ``.exact`` is the number itself where it is rational.
@@ -244,7 +245,7 @@ def hamming_leakage_bound(values: int, individuals: int, epsilon: LevelLike) -> 
 
 
 def _beyond_the_region(found: Regularity) -> Enclosure:
-    """The least ``Σ y`` with ``y Φ >= prior`` and ``y >= 0``, or a little above it."""
+    """The least ``Σ y`` with ``y Φ >= prior`` and ``y >= 0``."""
     phi, shares = constraints_matrix(found.space), found.prior.fractions
     total = Enclosure(Fraction(0), Fraction(0))
     marginals = _marginals(phi, shares)
@@ -276,27 +277,32 @@ def _covering(entries: Sequence[Sequence[Fraction]], shares: Sequence[Fraction])
 
 
 def _repaired(phi: ConstraintsMatrix, places: Sequence[int], shares: Sequence[Fraction]) -> Enclosure:
-    """A covering y from floats, enlarged until ``Φ y >= prior`` is proved in balls."""
-    view = phi.matrix[np.ix_(places, places)]
-    if len(places) <= _SIMPLEX_POINTS:
-        grained = [[Fraction(round(float(value) * _GRAIN), _GRAIN) for value in row] for row in view]
-        start = [float(value) for value in _covering(grained, shares)]
-    else:
-        floats = np.array([float(share) for share in shares])
-        start = np.maximum(np.linalg.lstsq(view, floats, rcond=None)[0], 0).tolist()
-    candidate = [max(0.0, value) for value in start]
+    """The least sum enclosed: y and the dual x from a solver, stretched until balls prove Φ y >= prior and Φ x <= 1."""
+    largest = max(shares)
+    program = LinearProgram()
+    program.add_columns([1.0] * len(places))
+    goal = [float(share / largest) for share in shares]
+    program.add_rows(goal, math.inf, Sparse.of_dense(phi.matrix[np.ix_(places, places)]))
+    solution = program.solve()
+    if not solution.optimal:
+        return Enclosure(largest, Fraction(1))  # to guess the likeliest; a probability
+    covering = [Fraction(max(0.0, value)) * largest for value in solution.primal.tolist()]
+    diagonal = [Fraction(max(0.0, value)) for value in solution.duals.tolist()]
     with precision(_BITS):
-        balls = [ball(value) for value in candidate]
-        covered = [sum((y * phi.ball(i, j) for y, j in zip(balls, places, strict=True)), arb(0)) for i in places]
-        short = Fraction(1)
-        for place, share in zip(covered, shares, strict=True):
-            lower = Enclosure.of(place).lower
-            if share and lower <= 0:
-                return Enclosure(Fraction(0), Fraction(1))  # nothing learned: a probability is at most one
-            if share:
-                short = max(short, share / Fraction(lower))
-    total = sum((Fraction(value) for value in candidate), Fraction(0)) * short
-    return Enclosure(Fraction(0), min(total, Fraction(1)))
+        rows = [[phi.ball(i, j) for j in places] for i in places]
+        covered = [Enclosure.of(_dot(row, covering)).lower for row in rows]
+        filled = [Enclosure.of(_dot(row, diagonal)).upper for row in rows]
+    short = [(share, cover) for share, cover in zip(shares, covered, strict=True) if share]
+    upper = Fraction(1)
+    if all(cover > 0 for _, cover in short):
+        upper = sum(covering, Fraction(0)) * max(Fraction(1), *(share / Fraction(cover) for share, cover in short))
+    reached = sum((share * x for share, x in zip(shares, diagonal, strict=True)), Fraction(0))
+    lower = reached / max(Fraction(1), *(Fraction(value) for value in filled))
+    return Enclosure(max(lower, largest), min(upper, Fraction(1)))
+
+
+def _dot(row: Sequence[arb], vector: Sequence[Fraction]) -> arb:
+    return sum((entry * ball(value) for entry, value in zip(row, vector, strict=True) if value), arb(0))
 
 
 def _marginals(phi: ConstraintsMatrix, shares: Sequence[Fraction]) -> list[list[Fraction]] | None:

@@ -11,17 +11,20 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.certifying import certify
 from metricdp.channels.channel import Channel
 from metricdp.channels.discrete import of
+from metricdp.channels.refinement import Refinement, refines
 from metricdp.channels.verifying import verify
 
 __all__ = [
     "Certified",
     "Channel",
+    "Refinement",
     "certify",
     "choice",
     "equivalent",
     "merged",
     "of",
     "parallel",
+    "refines",
     "restrict",
     "sequential",
     "verify",

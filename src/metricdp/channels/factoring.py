@@ -240,7 +240,7 @@ class Factoring:
         return list(directions(self.b).values())
 
     def _expanded(self, small: Factor) -> Factor | None:
-        """The factor of this problem: what goes to a merged column of A is shared out, merged columns of B act alike."""
+        """The factor of this problem: what goes to a merged column of A is shared out; merged ones of B act alike."""
         (_, columns), outputs = self.b.shape, self.a.shape[1]
         shares: list[tuple[list[int], list[int], int]] = []
         for group in self._ways_a:

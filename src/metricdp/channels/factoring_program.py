@@ -4,8 +4,8 @@ The first problem: minimise ``|A - B R|^2`` over stochastic R, by accelerated pr
 the minimum separates A from all B R, since ``<A, D> > max over R of <B R, D>``.
 
 The second: minimise t over stochastic R and P >= 0 with ``A - B R <= P`` and ``sum over z of P_xz <= t`` for each x.
-Its duals G >= 0 of the first rows maximise ``<A, G> - sum over y of max_z (B^T G)_yz`` where ``sum over x of max_z G_xz``
-is at most 1.
+Its duals G >= 0 of the first rows maximise ``<A, G> - sum over y of max_z (B^T G)_yz`` where
+``sum over x of max_z G_xz`` is at most 1.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def test_zeros():
 def test_outputs_that_only_some_inputs_give_are_counted_in_the_enclosure(monkeypatch):
     space = Space("abc", discrete())
     channel = Channel.from_matrix("abc", "xyz", [["1/2", "1/2", 0], ["1/8", "1/8", "3/4"], ["1/8", "3/8", "1/2"]])
-    constant = {x: "a" for x in "abc"}
+    constant = dict.fromkeys("abc", "a")
     true = hiding_bound(space, constant, channel).truth.ratio
     assert true.lower == true.upper
     monkeypatch.setattr(hiding, "_MOST_SUMS", 0)

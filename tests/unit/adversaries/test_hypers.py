@@ -51,6 +51,8 @@ def test_outputs_that_never_occur_are_left_out():
 
 def test_equality_of_posteriors_is_exact():
     tiny = Fraction(1, 10**30)
-    near = Channel.from_matrix("ab", "xy", [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2) + tiny, Fraction(1, 2) - tiny]])
+    near = Channel.from_matrix(
+        "ab", "xy", [[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2) + tiny, Fraction(1, 2) - tiny]]
+    )
     assert len(hyper("uniform", near)) == 2
     assert hyper("uniform", near).prior == Prior.uniform("ab")

@@ -57,7 +57,9 @@ def test_exactly_at_the_bound_is_kept_and_a_hair_beyond_is_not():
     near = Channel.from_matrix([0, 1], "yz", [[2 * third + hair, third - hair], [third, 2 * third]])
     line = Space.line(2, mdp.ln(2) * absolute())
     assert informed_bound(line, [0, 1], near).holds is False
-    assert informed_bound(line, [0, 1], Channel.from_matrix([0, 1], "yz", [["2/3", "1/3"], ["1/3", "2/3"]])).holds is True
+    assert (
+        informed_bound(line, [0, 1], Channel.from_matrix([0, 1], "yz", [["2/3", "1/3"], ["1/3", "2/3"]])).holds is True
+    )
 
 
 def test_zero_against_positive_is_infinite_and_reached():

@@ -112,7 +112,9 @@ def test_stopping_early_still_proves_its_bounds():
 
 def test_the_table():
     line = Space.line(3, absolute())
-    channel = Channel.from_matrix(range(3), "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]])
+    channel = Channel.from_matrix(
+        range(3), "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
+    )
     table = leakages("uniform", channel, space=line)
     guess = table.rows[0]
     assert (guess.before, guess.after, guess.multiplicative, guess.additive) == (

@@ -167,11 +167,11 @@ def test_definition_6_agrees_with_brute_force():
             monotone(space, lambda d: max(0, d - 1)),
             Loss.from_matrix([0], points, [list(range(len(points)))]),
             Loss.from_matrix([0, 1], points, [[0] * len(points), [1] * len(points)]),
-            Loss.from_matrix(points, points, [[2 * abs(i - j) + i for i in range(len(points))] for j in range(len(points))]),
+            Loss.from_matrix(
+                points, points, [[2 * abs(i - j) + i for i in range(len(points))] for j in range(len(points))]
+            ),
         ]
-        found = [
-            (is_monotone(loss, space), is_strictly_monotone(loss, space)) for loss in candidates
-        ]
+        found = [(is_monotone(loss, space), is_strictly_monotone(loss, space)) for loss in candidates]
         expected = [
             (_monotone_by_brute_force(loss, space, False), _monotone_by_brute_force(loss, space, True))
             for loss in candidates

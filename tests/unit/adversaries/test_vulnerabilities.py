@@ -17,7 +17,10 @@ C = Channel.from_matrix("abc", "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/
 def by_hand(prior, channel, gain):
     return sum(
         max(
-            sum(p * channel.probability(x, z) * gain[w][i] for i, (x, p) in enumerate(zip(channel.inputs, prior, strict=True)))
+            sum(
+                p * channel.probability(x, z) * gain[w][i]
+                for i, (x, p) in enumerate(zip(channel.inputs, prior, strict=True))
+            )
             for w in range(len(gain))
         )
         for z in channel.outputs
@@ -82,7 +85,9 @@ def test_remap_takes_the_first_of_several_best():
 
 def test_remap_as_a_channel_reaches_the_uncertainty():
     line = Space.line(3, absolute())
-    channel = Channel.from_matrix(range(3), "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]])
+    channel = Channel.from_matrix(
+        range(3), "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]]
+    )
     prior = Prior(range(3), (5, 1, 1), 7)
     best = remap(prior, channel, "distance", space=line)
     assert best["x"] == 0

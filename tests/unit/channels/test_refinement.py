@@ -197,7 +197,7 @@ def test_in_words():
     assert str(refines(LINE, IDENTITY)) == "refines: the first channel is a post-processing of the second."
     words = str(refines(IDENTITY, LINE))
     assert words.startswith("does NOT refine: with a uniform prior and a gain function of 2 actions")
-    # From the outer outputs 1/4 goes to the middle one: each input is then guessed with probability 1/2, no R does better.
+    # A quarter of the outer outputs goes to the middle one: each input is then guessed with probability 1/2.
     assert words.endswith("It would at a total variation of 0.5.")
     assert repr(refines(LINE, LINE)) == "Refinement(holds=True)"
     assert isinstance(refines(LINE, LINE), Refinement)

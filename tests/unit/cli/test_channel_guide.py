@@ -1,4 +1,4 @@
-"""The guide "Verify a channel", block by block: files are written, commands run, and what is printed is what it shows."""
+"""The guide "Verify a channel", block by block: commands run, and what is printed is what it shows."""
 
 import os
 import re
