@@ -184,10 +184,10 @@ def _figure_8():
     """K rebuilt from the hyper. The print has ten rows where there are eight secrets; its first four are the path.
 
     Of a column with the denominator 27, the path takes 8 + 4 + 2 + 1 = 15, and of one with 21, 2 + 4 + 2 + 1 = 9; the
-    other four secrets share 12. Of the rows printed below, only (4/27, 4/21, 2/21, 2/27) and (2/27, 2/21, 4/21, 4/27) give
-    rows of K that sum to one, and two of each give 12 in every column. Distances to the path leave one place for
-    each: the first for the strings with a single one, the second for those with two. So K depends on the number of
-    ones alone, and is the geometric mechanism applied to it.
+    other four secrets share 12. Of the rows printed below, only (4/27, 4/21, 2/21, 2/27) and (2/27, 2/21, 4/21, 4/27)
+    give rows of K that sum to one, and two of each give 12 in every column. Privacy leaves one place for each: the
+    first for the strings with a single one, the second for those with two. So K depends on the number of ones alone,
+    and is the geometric mechanism applied to it.
     """
     return Channel.from_matrix(CUBE.points, ["y1", "y2", "y3", "y4"], [GEOMETRIC[sum(x)] for x in CUBE.points])
 
@@ -214,6 +214,15 @@ def test_no_other_choice_of_the_printed_rows_gives_figure_8():
     rows = [["2/27", "2/21", "4/21", "2/27"], ["2/27", "2/21", "4/21", "4/27"], ["4/27", "4/21", "2/21", "2/27"]]
     sums = [sum(8 * outer * Fraction(value) for outer, value in zip(outers, row, strict=True)) for row in rows]
     assert [total == 1 for total in sums] == [False, True, True]
+    others = [x for x in CUBE.points if x not in PATH]
+    private = []
+    for light in itertools.combinations(
+        others, 2
+    ):  # those with the row of (1, 0, 0); the others have that of (1, 1, 0)
+        table = [GEOMETRIC[sum(x)] if x in PATH else GEOMETRIC[1 if x in light else 2] for x in CUBE.points]
+        if verify(Channel.from_matrix(CUBE.points, range(4), table), CUBE).holds:
+            private.append(light)
+    assert private == [((0, 0, 1), (0, 1, 0))]
 
 
 def test_figure_8_is_exactly_private_and_the_geometric_mechanism_on_the_path():

@@ -12,11 +12,13 @@ from metricdp.adversaries.leaking import min_entropy_leakage, shannon_leakage
 from metricdp.adversaries.losses import Gain, as_gain
 from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.adversaries.vulnerabilities import uncertainty, vulnerability
+from metricdp.channels.cells import digits
 from metricdp.channels.channel import Channel
 from metricdp.metrics.space import Space
 
 __all__ = ["LeakageRow", "LeakageTable", "leakages"]
 
+_GAP = 1e-6  # bits: finer than the table prints
 _WORDS = {"identity": "guess the secret", "bin": "name a secret that it is not"}
 
 
@@ -153,7 +155,7 @@ def leakages(
         min_entropy_leakage(belief, channel),
         shannon_leakage(belief, channel),
         capacity(channel),
-        shannon_capacity(channel),
+        shannon_capacity(channel, gap=_GAP),
         error,
     )
 
@@ -171,4 +173,6 @@ def _short(number: Fraction | None) -> str:
 
 
 def _both(number: Fraction) -> dict[str, Any]:
-    return {"exact": str(number), "float": float(number)}
+    whole = number.denominator == 1
+    exact = digits(number.numerator) if whole else f"{digits(number.numerator)}/{digits(number.denominator)}"
+    return {"exact": exact, "float": float(number)}

@@ -105,7 +105,7 @@ def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: bool = False)
     1.0
     """
     if not enclosed:
-        return math.log2(leakage(prior, channel))
+        return max(0.0, math.log2(leakage(prior, channel)))  # rounding alone can make it negative
     ratio = leakage(prior, channel, exact=True)
     return enclose(lambda: ball(ratio).log() / arb(2).log())
 

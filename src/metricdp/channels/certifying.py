@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,8 @@ def certify(matrix: Any, space: Space, outputs: Iterable[Any] | None = None) -> 
     pairs = Pairs.of(inputs, space)
     taken = matrix if isinstance(matrix, Channel) else _as_it_is(inputs, names, wanted)
     if taken is not None and verify(taken, space):
+        if isinstance(matrix, Channel):
+            return Certified(inputs, names, matrix.weights, matrix.total, Guarantee(space.metric), 0.0, 0.0)
         return _certified(taken.weights, taken.total, inputs, names, wanted, space)
     logs = close_columns(_log(np.maximum(wanted, 0)), pairs)
     share = 0.0
@@ -166,17 +169,25 @@ def _certified(
     promise = Guarantee(space.metric)
     plain = Channel(tuple(inputs), tuple(outputs), weights, total)
     change = plain.matrix - wanted
-    error = 2.0**-50 * len(outputs)
-    moved = float(np.abs(change).sum(axis=1).max()) / 2
-    moved = moved * (1 + 2.0**-40) + error if moved else 0.0
+    error = 0.0 if _equal(plain, wanted) else 2.0**-50 * len(outputs)
+    moved = float(np.abs(change).sum(axis=1).max()) / 2 * (1 + 2.0**-40) + error
     try:
         apart = space.metric.unit.pairwise(list(inputs), list(outputs))
     except MetricDPError:
         cost = None
     else:
         rise = np.where(np.isfinite(apart), change * apart, 0.0).sum(axis=1).max()
-        cost = max(0.0, float(rise) * (1 + 2.0**-40) + (error * float(apart.max()) if moved else 0.0))
+        cost = max(0.0, float(rise) * (1 + 2.0**-40) + error * float(apart[np.isfinite(apart)].max()))
     return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
+
+
+def _equal(channel: Channel, wanted: Floats) -> bool:
+    """Whether the channel is exactly what was wanted."""
+    if not np.array_equal(channel.matrix, wanted):
+        return False
+    total = channel.total
+    entries = zip(channel.weights.ravel().tolist(), wanted.ravel().tolist(), strict=True)
+    return all(Fraction(value) * total == weight for weight, value in entries)
 
 
 def _read(matrix: Any, space: Space) -> Floats:

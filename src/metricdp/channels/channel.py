@@ -16,9 +16,8 @@ from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, U
 from metricdp.exact.balls import float_below
 from metricdp.exact.refine import Floats, Integers
 from metricdp.exact.weights import IntegerRows, Weights
-from metricdp.mechanisms.containers import unpack_labels
+from metricdp.mechanisms.labels import Labels
 from metricdp.mechanisms.mechanism import Mechanism, at_distance
-from metricdp.mechanisms.response import indices_of
 from metricdp.metrics import Guarantee
 from metricdp.metrics.coordinates import frozen, label
 
@@ -135,7 +134,7 @@ class Channel(Mechanism):
 
     def row(self, x: Any) -> int:
         """The row of an input."""
-        return _place(x, self._rows, "an input")
+        return _place(x, self._labels.places, "an input")
 
     def column(self, z: Any) -> int:
         """The column of an output."""
@@ -168,10 +167,7 @@ class Channel(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
-        batch = unpack_labels(secrets, self.outputs)
-        places = self.release_places(indices_of(batch.rows, self._rows))
-        outputs = self.outputs
-        return batch.pack([outputs[place] for place in places.tolist()])
+        return self._labels.release(secrets, self.release_places)
 
     def release_places(self, places: Integers) -> Integers:
         """The same for secrets given by their rows, released as columns; for whole columns of a table."""
@@ -226,8 +222,8 @@ class Channel(Mechanism):
         return table(self)
 
     @cached_property
-    def _rows(self) -> dict[Any, int]:
-        return {label(value): row for row, value in enumerate(self.inputs)}
+    def _labels(self) -> Labels:
+        return Labels(self.inputs, self.outputs)
 
     @cached_property
     def _columns(self) -> dict[Any, int]:

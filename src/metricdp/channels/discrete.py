@@ -141,7 +141,7 @@ def _geometric(mechanism: Geometric, rows: Sequence[Any]) -> _Table:
 
 @_table.register
 def _response(mechanism: RandomizedResponse, rows: Sequence[Any]) -> _Table:
-    places = [_listed(point, mechanism._places, row) for row, point in enumerate(rows)]
+    places = [_listed(point, mechanism._labels.places, row) for row, point in enumerate(rows)]
     others = len(mechanism.values) - 1
 
     def spread(truth: Any, lie: Any) -> Weights:
@@ -190,7 +190,7 @@ def _sets(mechanism: SetResponse, rows: Sequence[Any]) -> _Table:
 
 @_table.register
 def _exponential(mechanism: Exponential, rows: Sequence[Any]) -> _Table:
-    places = [_listed(point, mechanism._places, row) for row, point in enumerate(rows)]
+    places = [_listed(point, mechanism._labels.places, row) for row, point in enumerate(rows)]
 
     def fixed(bits: int) -> Weights:
         with precision(bits + 64):

@@ -24,8 +24,8 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from metricdp.channels.algebra import directions
-from metricdp.channels.factoring_program import Nearest, least_distance, separation
-from metricdp.channels.factoring_support import exact_factor, integer_rows
+from metricdp.channels.factoring_program import Nearest, least_distance, precisely, separation
+from metricdp.channels.factoring_support import exact_factor, integer_rows, stochastic_rows
 from metricdp.exact.weights import Weights
 from metricdp.programs import Echelon
 
@@ -37,6 +37,8 @@ Gains = list[list[int]]
 
 _GRAIN = 40  # bits that a float gain is rounded to
 _FACTOR_BITS = 60
+_ROUNDS = 8  # of refinement, each some 30 bits
+_WIDE = Fraction(1, 10**6)  # an enclosure of a distance, relative to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +72,14 @@ class Factoring:
         a_total: what its rows sum to.
         b: weights of B.
         b_total: what its rows sum to.
+        views: both as floats, where somebody has them already.
     """
 
     a: Weights
     a_total: int
     b: Weights
     b_total: int
+    views: tuple[Floats, Floats] | None = None
 
     def decide(self) -> Factor | Refutation | None:
         """The factor or a refutation; None where neither could be proved."""
@@ -91,7 +95,16 @@ class Factoring:
         small = self.merged
         upper = small.total_variation(integer_rows(small.nearest.factor, _FACTOR_BITS), 1 << _FACTOR_BITS)
         refutation = small._rounded(small.nearest.gains)
-        return (Fraction(0) if refutation is None else min(refutation.distance, upper)), upper
+        lower = Fraction(0) if refutation is None else refutation.distance
+        if upper - lower <= _WIDE * upper:
+            return lower, upper
+        for answer in precisely(small.a, small.a_total, small.b, small.b_total, _ROUNDS):
+            upper = min(upper, small.total_variation(*stochastic_rows(answer.factor)))
+            refutation = small.refutation(answer.gains)
+            lower = lower if refutation is None else max(lower, refutation.distance)
+            if upper - lower <= _WIDE * upper:
+                break
+        return lower, upper
 
     # The numbers, and what is checked with them in integers
 
@@ -105,7 +118,7 @@ class Factoring:
 
     @cached_property
     def _floats(self) -> tuple[Floats, Floats]:
-        return _view(self.a, self.a_total), _view(self.b, self.b_total)
+        return self.views or (_view(self.a, self.a_total), _view(self.b, self.b_total))
 
     def factor(self, weights: Weights, total: int) -> Factor | None:
         """R, if it is stochastic and ``B R = A``."""
@@ -206,7 +219,21 @@ class Factoring:
                 answer = self._on_support(nearest.factor, support)
                 if answer is not None:
                     return answer
-        return self._rounded(nearest.gains)
+        return self._rounded(nearest.gains) or self._precisely()
+
+    def _precisely(self) -> Factor | Refutation | None:
+        """For channels that are, or miss being, a post-processing by less than the solver can tell."""
+        for answer in precisely(self.a, self.a_total, self.b, self.b_total, _ROUNDS):
+            found = self.refutation(answer.gains)
+            if found is not None:
+                return found
+            weights, total = stochastic_rows(answer.factor)
+            guess = _view(weights, total)
+            for support in (answer.basic, guess > 2.0**-40):
+                held = self._on_support(guess, support)
+                if held is not None:
+                    return held
+        return None
 
     @cached_property
     def nearest(self) -> Nearest:

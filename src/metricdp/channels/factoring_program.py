@@ -10,14 +10,17 @@ Its duals G >= 0 of the first rows maximise ``<A, G> - sum over y of max_z (B^T 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.programs import LinearProgram, Sparse, Status
+from metricdp.exact.weights import Weights
+from metricdp.programs import LinearProgram, PreciseProgram, Sparse, Status
 
-__all__ = ["Nearest", "least_distance", "separation"]
+__all__ = ["Nearest", "PreciselyNearest", "least_distance", "precisely", "separation"]
 
 Floats = NDArray[np.float64]
 
@@ -35,11 +38,19 @@ class Nearest(NamedTuple):
     gains: Floats
 
 
+class PreciselyNearest(NamedTuple):
+    """The same in integers: R times some number, where R is basic, and G times some number."""
+
+    factor: list[list[int]]
+    basic: NDArray[np.bool_]
+    gains: list[list[int]]
+
+
 def separation(a: Floats, b: Floats) -> tuple[Floats, Floats | None]:
     """R near the projection, and D transposed (actions by inputs) where it seems to separate A from all B R."""
     factor = ahead = _to_simplex(np.asarray(np.linalg.lstsq(b, a, rcond=None)[0], dtype=np.float64))
     length, momentum = 1 / float(np.linalg.norm(b, 2)) ** 2, 1.0
-    for step in range(_STEPS):
+    for step in range(min(_STEPS, _LOOK_EVERY * 3 + factor.size)):  # small programs are solved before long walks end
         if step % _LOOK_EVERY == 0:
             missing = a - b @ factor
             size = float(np.abs(missing).max())
@@ -75,6 +86,37 @@ def least_distance(a: Floats, b: Floats) -> Nearest:
     gains = np.maximum(solution.duals[: inputs * outputs], 0).reshape(inputs, outputs).T
     factor = np.maximum(solution.primal[:many], 0).reshape(columns, outputs)
     return Nearest(solution.status, solution.objective, factor, basic[:many].reshape(columns, outputs), gains)
+
+
+def precisely(a: Weights, a_total: int, b: Weights, b_total: int, rounds: int) -> Iterator[PreciselyNearest]:
+    """Solve the second problem ever more precisely.
+
+    With slacks S and Q, all columns being >= 0, it is ``B R + P - S = A``, ``R 1 = 1`` and ``t - P 1 - Q = 0``.
+    """
+    (inputs, columns), outputs = b.shape, a.shape[1]
+    whole = math.lcm(a_total, b_total)
+    pieces, slack = columns * outputs, inputs * outputs
+    p, t = pieces, pieces + slack
+    s, q = t + 1, t + 1 + slack
+    rows: list[tuple[list[int], list[int]]] = []
+    for x, weights in enumerate(b.tolist()):
+        held = [(y, weight * (whole // b_total)) for y, weight in enumerate(weights) if weight]
+        for z in range(outputs):
+            place = x * outputs + z
+            places = [y * outputs + z for y, _ in held]
+            rows.append(([*places, p + place, s + place], [*(weight for _, weight in held), whole, -whole]))
+    rows += [(list(range(y * outputs, (y + 1) * outputs)), [whole] * outputs) for y in range(columns)]
+    for x in range(inputs):
+        across = range(p + x * outputs, p + (x + 1) * outputs)
+        rows.append(([t, *across, q + x], [whole] + [-whole] * (outputs + 1)))
+    right = [weight * (whole // a_total) for row in a.tolist() for weight in row] + [whole] * columns + [0] * inputs
+    costs = [0] * (q + inputs)
+    costs[t] = 1
+    for answer in PreciseProgram(costs, rows, right, whole).rounds(rounds):
+        factor = [answer.primal[y * outputs : (y + 1) * outputs] for y in range(columns)]
+        basic = np.array([place in answer.basic for place in range(pieces)]).reshape(columns, outputs)
+        gains = [[max(answer.duals[x * outputs + z], 0) for x in range(inputs)] for z in range(outputs)]
+        yield PreciselyNearest(factor, basic, gains)
 
 
 def _missing_rows(b: Floats, outputs: int) -> Sparse:

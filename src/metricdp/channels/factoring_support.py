@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from metricdp.exact.weights import Weights
 from metricdp.programs import Echelon
 
-__all__ = ["exact_factor", "integer_rows"]
+__all__ = ["exact_factor", "integer_rows", "stochastic_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ class _Block:
                 weights[self.places[free], self.outputs[place]] = self.taken[row, place] * held.divisor * factor
 
     def kernels(self) -> list[tuple[int, list[int]]]:
-        """Vectors v >< 0 on the support with ``B v = 0``, each with the column of R that has most room for it."""
+        """Vectors v on the support with ``B v = 0``, each with the column of R that has most room for it."""
         found = []
         for free in self.held.free:
             vector = [0] * self.guess.shape[0]
@@ -134,6 +134,25 @@ def integer_rows(rows: Floats, bits: int) -> Weights:
         whole[max(range(len(whole)), key=whole.__getitem__)] += total - sum(whole)
         weights[place] = whole
     return weights
+
+
+def stochastic_rows(rows: Sequence[Sequence[int]]) -> tuple[Weights, int]:
+    """Rows of integers in the same proportion, without negative ones, and the power of two that each then sums to.
+
+    >>> weights, total = stochastic_rows([[1, 2, -5], [0, 0, 7]])
+    >>> weights.tolist(), total
+    ([[10, 22, 0], [0, 0, 32]], 32)
+    """
+    bits = max(max(map(abs, row)) for row in rows).bit_length() + 2
+    total = 1 << bits
+    weights = np.empty((len(rows), len(rows[0])), dtype=object)
+    for place, row in enumerate(rows):
+        held = [max(value, 0) for value in row]
+        whole = sum(held)
+        scaled = [(value << bits) // whole for value in held] if whole else [0] * len(held)
+        scaled[max(range(len(held)), key=held.__getitem__)] += total - sum(scaled)
+        weights[place] = scaled
+    return weights, total
 
 
 def _groups(support: NDArray[np.bool_]) -> dict[tuple[int, ...], list[int]]:

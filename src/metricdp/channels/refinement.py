@@ -136,7 +136,8 @@ def refines(A: Channel, B: Channel) -> Refinement:
 
 
 def _factoring(A: Channel, B: Channel) -> Factoring:
-    return Factoring(A.weights, A.total, same_rows(A, B), B.total)
+    views = (A.matrix, B.matrix) if A.inputs == B.inputs else None
+    return Factoring(A.weights, A.total, same_rows(A, B), B.total, views)
 
 
 def _witness(answer: Refutation, inputs: int) -> dict[str, Any]:

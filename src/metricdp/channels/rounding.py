@@ -55,9 +55,9 @@ def _row(values: NDArray[np.object_], units: int, bits: int) -> list[int]:
     """One row with its units on top and the rest of the total dealt out evenly: each entry is off by 2 at most."""
     possible = [column for column, value in enumerate(values.tolist()) if value]
     scaled: list[int] = values.tolist()
-    room = (1 << bits) - units * len(possible)
+    taken = units * len(possible)
     for column in possible:
-        scaled[column] = (scaled[column] * room >> bits) + units
+        scaled[column] += units - (scaled[column] * taken >> bits)
     missing = (1 << bits) - sum(scaled)
     share, rest = divmod(missing, len(possible))
     for place, column in enumerate(possible):

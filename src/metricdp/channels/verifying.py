@@ -109,7 +109,8 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[Case], float]:
     logs, error = logarithms(channel.weights)
     greatest = greatest_differences(logs)
     contenders, others = _contenders(greatest, 2 * error, pairs)
-    return [_largest_ratio(channel, logs, pair, greatest[pair] - 4 * error) for pair in contenders], others
+    heads = _Heads(channel)
+    return [_largest_ratio(heads, logs, pair, greatest[pair] - 4 * error) for pair in contenders], others
 
 
 def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair], float]:
@@ -134,16 +135,43 @@ def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair
     return pairs.unimplied([first[place] for place in keep.tolist()]), 0.0
 
 
-def _largest_ratio(channel: Channel, logs: Floats, pair: Pair, threshold: float) -> Case:
+class _Heads:
+    """The first bits of each weight, with which nearly all comparisons of ratios are settled."""
+
+    bits = 128
+
+    def __init__(self, channel: Channel) -> None:
+        self._weights = channel.weights
+        self._rows: dict[int, tuple[list[int], list[int], list[int]]] = {}
+
+    def row(self, row: int) -> tuple[list[int], list[int], list[int]]:
+        """The weights of a row, their first bits, and by how much those are shifted."""
+        if row not in self._rows:
+            values = self._weights[row].tolist()
+            shifts = [max(0, value.bit_length() - self.bits) for value in values]
+            self._rows[row] = values, [value >> shift for value, shift in zip(values, shifts, strict=True)], shifts
+        return self._rows[row]
+
+
+def _largest_ratio(heads: _Heads, logs: Floats, pair: Pair, threshold: float) -> Case:
     x, other = pair
-    columns = np.flatnonzero((logs[x] - logs[other] >= threshold) & np.array(channel.weights[x] > 0, dtype=bool))
-    best = int(columns[0])
-    numerators, denominators = channel.weights[x], channel.weights[other]
-    top, bottom = numerators[best], denominators[best]
-    for z in columns[1:].tolist():
-        if numerators[z] * bottom > top * denominators[z]:
-            best, top, bottom = z, numerators[z], denominators[z]
-    return Case(x, other, best, top, bottom)
+    mine, my_heads, my_shifts = heads.row(x)
+    theirs, their_heads, their_shifts = heads.row(other)
+    columns = [z for z in np.flatnonzero(logs[x] - logs[other] >= threshold).tolist() if mine[z]]
+    best = columns[0]
+    for z in columns[1:]:
+        left, right = my_heads[z] * their_heads[best], my_heads[best] * their_heads[z]
+        shift = my_shifts[z] + their_shifts[best] - my_shifts[best] - their_shifts[z]
+        if shift >= 0:
+            left <<= shift
+        else:
+            right <<= -shift
+        # Each head misses less than 2^-127 of its weight, or nothing of a short one; so each product less than 2^-125.
+        if left + (left >> 120) + 1 < right:
+            continue
+        if mine[z] * theirs[best] > mine[best] * theirs[z]:
+            best = z
+    return Case(x, other, best, mine[best], theirs[best])
 
 
 def decide(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +45,9 @@ def inspect(
     if json:
         print_json(_tree(claim))
     else:
-        print_text(_printable(_text(file, claim)))
+        from metricdp.cli.channel_argument import printable
+
+        print_text(printable(_text(file, claim)))
     if claim.report is None or claim.doubts:
         raise typer.Exit(1)
 
@@ -71,8 +72,3 @@ def _tree(claim: Claim) -> dict[str, object]:
         "rows": claim.rows,
         "doubts": list(claim.doubts),
     }
-
-
-def _printable(text: str) -> str:
-    """The text without signs that could steer a terminal: somebody else wrote it."""
-    return "".join(sign if sign == "\n" or unicodedata.category(sign)[0] != "C" else "?" for sign in text)

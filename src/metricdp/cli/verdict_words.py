@@ -40,7 +40,7 @@ class Case:
     excess: Enclosure | None
 
     def to_json(self) -> dict[str, Any]:
-        """The case as plain values for JSON."""
+        """The case as plain values for JSON; what is beyond the floats as text."""
         numbers = {"ratio": self.ratio, "distance": self.distance, "allowed": self.allowed, "excess": self.excess}
         return {name: _float(number) for name, number in numbers.items() if number is not None}
 
@@ -157,7 +157,10 @@ def _excess(mine: list[int], theirs: list[int], factor: Fraction) -> Fraction:
 
 
 def _float(number: Number) -> float | str:
-    value = float(number)
+    try:
+        value = float(number)
+    except OverflowError:  # finite, and beyond the floats
+        return _number(number, 6)
     return "infinite" if math.isinf(value) else value
 
 

@@ -110,7 +110,8 @@ class Level:
     def __str__(self) -> str:
         if self.log_of is None:
             return _decimal(self.coefficient)
-        logarithm = f"ln {_decimal(self.log_of)}"
+        of = _decimal(self.log_of)
+        logarithm = f"ln({of})" if "/" in of else f"ln {of}"
         return logarithm if self.coefficient == 1 else f"{_decimal(self.coefficient)} {logarithm}"
 
 

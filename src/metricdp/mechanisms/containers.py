@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from metricdp.errors import KindError, ShapeError
 from metricdp.exact.bits import source
 
-__all__ = ["Batch", "NotPrivate", "is_series", "series_like", "unpack_labels", "unpack_numbers", "unpack_vectors"]
+__all__ = [
+    "Batch",
+    "NotPrivate",
+    "is_series",
+    "label_array_type",
+    "marked",
+    "series_like",
+    "unpack_labels",
+    "unpack_numbers",
+    "unpack_vectors",
+]
 
 Pack = Callable[[Any], Any]
 
@@ -47,7 +57,7 @@ def unpack_numbers(secrets: Any) -> Batch:
     if is_series(secrets):
         return Batch(_one_axis(secrets.to_numpy()), series_like(secrets))
     if isinstance(secrets, np.ndarray) and secrets.ndim:
-        return Batch(_one_axis(secrets), _marked)
+        return Batch(_one_axis(secrets), marked)
     if isinstance(secrets, (list, tuple)):
         return Batch(_one_axis(_exact_array(secrets)), _to_list)
     if isinstance(secrets, np.ndarray):
@@ -65,8 +75,8 @@ def unpack_vectors(secrets: Any, dim: int | None = None) -> Batch:
         return Batch(_two_axes(_side_by_side(columns)), _frame_like(secrets))
     if isinstance(secrets, np.ndarray):
         if secrets.ndim == 1 and secrets.size:
-            return Batch(_native(secrets)[np.newaxis], lambda results: _marked(results[0]))
-        return Batch(_two_axes(_native(secrets)), _marked)
+            return Batch(_native(secrets)[np.newaxis], lambda results: marked(results[0]))
+        return Batch(_two_axes(_native(secrets)), marked)
     if not isinstance(secrets, (list, tuple)):
         raise ShapeError("a point is wanted, such as [48.85, 2.35], or rows of points")
     if not secrets:
@@ -94,8 +104,8 @@ def unpack_labels(secrets: Any, declared: Sequence[Any]) -> Batch:
     if is_series(secrets):
         return Batch(_filled(secrets.tolist()), series_like(secrets))
     if isinstance(secrets, np.ndarray) and secrets.ndim:
-        dtype = _type_for(declared, secrets.dtype)
-        return Batch(_filled(secrets.tolist()), lambda results: _marked(_objects(results).astype(dtype)))
+        dtype = label_array_type(declared, secrets.dtype)
+        return Batch(_filled(secrets.tolist()), lambda results: marked(_objects(results).astype(dtype)))
     if isinstance(secrets, list):
         return Batch(_filled(secrets), list)
     return Batch([secrets], lambda results: results[0])
@@ -127,7 +137,8 @@ def _mark_frame(made: Any) -> Any:
     return made
 
 
-def _marked(results: NDArray[Any]) -> NDArray[Any]:
+def marked(results: NDArray[Any]) -> NDArray[Any]:
+    """The array, marked as not private where its noise came from a seeded source."""
     return results if source().private else results.view(NotPrivate)
 
 
@@ -147,7 +158,7 @@ def _filled(labels: list[Any]) -> list[Any]:
     return labels
 
 
-def _type_for(declared: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
+def label_array_type(declared: Sequence[Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The type of the secrets, if it holds each declared label as it is; otherwise that of objects."""
     if dtype.kind == "U" and all(isinstance(label, str) for label in declared):
         return np.dtype(f"<U{max(1, *(len(label) for label in declared))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,9 +16,8 @@ from metricdp.errors import KindError, LevelError
 from metricdp.exact.balls import Enclosure, ball, float_below, precision
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.refine import Floats, Integers
-from metricdp.mechanisms.containers import unpack_labels
+from metricdp.mechanisms.labels import Labels
 from metricdp.mechanisms.mechanism import Mechanism, at_distance
-from metricdp.mechanisms.response import indices_of
 from metricdp.metrics import Guarantee, Space
 
 __all__ = ["Exponential", "exponential"]
@@ -58,10 +57,7 @@ class Exponential(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one point, a list holds several."""
-        batch = unpack_labels(secrets, self.space.points)
-        released = self.release_places(indices_of(batch.rows, self._places))
-        points = self.space.points
-        return batch.pack([points[place] for place in released.tolist()])
+        return self._labels.release(secrets, self.release_places)
 
     def release_places(self, places: Integers) -> Integers:
         """The same for secrets given by their places in ``space.points``, and released so; for whole columns."""
@@ -84,8 +80,8 @@ class Exponential(Mechanism):
         return 1 / float(self.space.metric.level)
 
     @cached_property
-    def _places(self) -> dict[Hashable, int]:
-        return {point: place for place, point in enumerate(self.space.points)}
+    def _labels(self) -> Labels:
+        return Labels(self.space.points, self.space.points)
 
     @cached_property
     def _tables(self) -> dict[int, Thresholds]:

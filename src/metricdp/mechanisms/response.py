@@ -18,10 +18,11 @@ from metricdp.exact.choice import Thresholds, uniform_below
 from metricdp.exact.level import Level, LevelLike, rational
 from metricdp.exact.refine import BLOCK, Integers
 from metricdp.mechanisms.containers import unpack_labels
+from metricdp.mechanisms.labels import Labels, place_of
 from metricdp.mechanisms.mechanism import Mechanism, at_distance, probability_below
 from metricdp.metrics import Guarantee, Metric, discrete, symmetric_difference
 
-__all__ = ["RandomizedResponse", "SetResponse", "indices_of", "randomized_response", "set_response"]
+__all__ = ["RandomizedResponse", "SetResponse", "randomized_response", "set_response"]
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,7 @@ class RandomizedResponse(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
-        batch = unpack_labels(secrets, self.values)
-        places = self.release_places(indices_of(batch.rows, self._places))
-        return batch.pack([self.values[place] for place in places.tolist()])
+        return self._labels.release(secrets, self.release_places)
 
     def release_places(self, places: Integers) -> Integers:
         """The same for secrets given by their places in ``values``, and released so; for whole columns."""
@@ -78,8 +77,8 @@ class RandomizedResponse(Mechanism):
         return f"Error to expect: the truth is told with probability {self.probability_within(0):.3g}."
 
     @cached_property
-    def _places(self) -> dict[Hashable, int]:
-        return {value: place for place, value in enumerate(self.values)}
+    def _labels(self) -> Labels:
+        return Labels(self.values, self.values)
 
     @cached_property
     def _thresholds(self) -> Thresholds:
@@ -142,7 +141,7 @@ class SetResponse(Mechanism):
                 if not isinstance(secret, (set, frozenset, list, tuple, np.ndarray)):
                     raise KindError("a set is wanted", start + row)
                 for element in secret:
-                    place = _place_of(element, self._places)
+                    place = place_of(element, self._places)
                     if place is None:
                         raise UnknownCategoryError("an element is not in the declared universe", start + row)
                     present[row, place] = 1
@@ -196,25 +195,6 @@ def set_response(universe: Iterable[Hashable], metric: Metric | LevelLike) -> Se
     if metric.unit != symmetric_difference():
         raise UnsupportedMetricError("set_response takes a multiple of symmetric_difference()")
     return SetResponse(listed, metric)
-
-
-def indices_of(labels: list[Any], places: dict[Hashable, int]) -> Integers:
-    """Where each label stands in the declared list; refuses one that does not, without saying which it is."""
-    found = np.empty(len(labels), dtype=np.int64)
-    for row, label in enumerate(labels):
-        place = _place_of(tuple(label) if isinstance(label, list) else label, places)
-        if place is None:
-            raise UnknownCategoryError("not one of the declared values", row)
-        found[row] = place
-    return found
-
-
-def _place_of(label: Any, places: dict[Hashable, int]) -> int | None:
-    """The place of a label, or None. An error raised here would carry the label with it, so none is."""
-    try:
-        return places.get(label)
-    except TypeError:  # it cannot be hashed, so it is none of them
-        return None
 
 
 def _listed(values: Iterable[Any]) -> tuple[Any, ...]:

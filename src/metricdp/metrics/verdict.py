@@ -22,7 +22,8 @@ class Verdict:
         scale: proved from above: the mechanism is ``scale * d``-private. Infinite where no scale serves.
         scale_below: proved from below: it is not ``s * d``-private for any s below this.
         witness: the tightest case (x, x', z): no pair of secrets and no output comes nearer to the promise or
-            breaks it more. None where no pair of secrets is constrained.
+            breaks it more (of thousands that are tied to twelve digits, it is one). None where no pair of secrets is
+            constrained.
         metric: d.
         delta: the delta of the promise.
 

@@ -6,5 +6,16 @@ points that are feasible beyond doubt, and whoever asks for a bound evaluates th
 
 from metricdp.programs.exact import Echelon, point_on_support
 from metricdp.programs.linear import Basis, LinearProgram, Solution, Sparse, Status
+from metricdp.programs.precise import PreciseProgram, PreciseSolution
 
-__all__ = ["Basis", "Echelon", "LinearProgram", "Solution", "Sparse", "Status", "point_on_support"]
+__all__ = [
+    "Basis",
+    "Echelon",
+    "LinearProgram",
+    "PreciseProgram",
+    "PreciseSolution",
+    "Solution",
+    "Sparse",
+    "Status",
+    "point_on_support",
+]

@@ -63,10 +63,10 @@ class PreciseProgram:
         divisor: what M and b are to be divided by.
 
     >>> program = PreciseProgram([1, 1, 2], [([0, 1, 2], [1, 3, 4])], [1], 1)  # x + 3 y + 4 z = 1
-    >>> for answer in program.rounds(3):
-    ...     error = 1 - 3 * answer.primal[1] / 2**answer.primal_bits
-    >>> answer.primal[0], abs(3 * answer.primal[1] - 2**answer.primal_bits) < 2**(answer.primal_bits - 80)
-    (0, True)
+    >>> *_, answer = program.rounds(3)
+    >>> error = 3 * answer.primal[1] - 2**answer.primal_bits  # of y = 1/3
+    >>> answer.primal[0], answer.primal[2], abs(error) * 2**80 < 2**answer.primal_bits
+    (0, 0, True)
     """
 
     costs: Sequence[int]
@@ -88,7 +88,9 @@ class PreciseProgram:
             missed = self._missed(primal, primal_bits)
             reduced = self._reduced(duals, dual_bits)
             _give(program, self, missed, reduced, primal, (primal_bits, dual_bits, primal_scale, dual_scale))
-            solution = program.solve(method="simplex", presolve=primal_scale == 0)
+            solution = program.solve(method="simplex")
+            if not solution.optimal:  # lost its way from the last basis
+                solution = program.solve(method="ipm")
             if not solution.optimal or solution.basis is None:
                 return
             basic = frozenset(solution.basis.basic_columns)
@@ -99,13 +101,11 @@ class PreciseProgram:
             yield PreciseSolution(primal, primal_bits, duals, dual_bits, basic)
             wrong = max(max(map(abs, self._missed(primal, primal_bits))), -min(0, *primal) * self.divisor)
             worth = self._reduced(duals, dual_bits)
-            tilted = max(
-                max((abs(worth[place]) for place in basic), default=0), -min(0, *worth)
-            )
+            tilted = max(max((abs(worth[place]) for place in basic), default=0), -min(0, *worth))
             if wrong == 0 and tilted == 0:
                 return
-            primal_scale = min(primal_scale + _GAIN, _room(wrong, self.divisor, primal_bits))
-            dual_scale = min(dual_scale + _GAIN, _room(tilted, self.divisor, dual_bits))
+            primal_scale = _next_scale(primal_scale, wrong, self.divisor, primal_bits)
+            dual_scale = _next_scale(dual_scale, tilted, self.divisor, dual_bits)
 
     def _missed(self, primal: list[int], bits: int) -> list[int]:
         """``b - M x``, times divisor and ``2**bits``."""
@@ -173,6 +173,8 @@ def _mended(values: list[int], bits: int, floats: list[float], scale: int) -> li
     ]
 
 
-def _room(error: int, divisor: int, bits: int) -> int:
-    """How many bits an error, over divisor and ``2**bits``, may be multiplied by and stay below one."""
-    return 1 << 62 if error == 0 else bits + divisor.bit_length() - error.bit_length() - 1
+def _next_scale(scale: int, error: int, divisor: int, bits: int) -> int:
+    """The power of two that brings an error, over divisor and ``2**bits``, to about one; the same for no error."""
+    if error == 0:
+        return scale
+    return max(0, min(scale + _GAIN, bits + divisor.bit_length() - error.bit_length() - 1))

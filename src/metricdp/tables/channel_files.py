@@ -14,7 +14,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,7 @@ from metricdp.channels.forms import (
     to_rows,
 )
 from metricdp.errors import ColumnError, InputError, KindError, MissingExtraError, OutputError, ShapeError
+from metricdp.tables.whole_files import appearing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,28 +93,11 @@ def write_channel(channel: Channel, path: str | Path, overwrite: bool = False) -
     out = Path(path)
     content = _form(out)[1](channel)
     if out.exists() and (out.is_dir() or not overwrite):
-        raise OutputError(f"{out.name} exists already; choose another name, or overwrite it")
+        raise OutputError(f"{out.name} exists already; choose another name, or --overwrite")
     if not out.absolute().parent.is_dir():
         raise OutputError(f"there is no folder {out.parent}")
-    from metricdp.tables.sinks import scratch_folder
-
-    try:
-        with scratch_folder(out.parent) as folder:
-            unfinished = folder / "channel"
-            with unfinished.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if overwrite:
-                unfinished.replace(out)
-            else:
-                os.link(unfinished, out)  # unlike a rename, fails where the name was taken meanwhile
-    except FileExistsError:
-        raise OutputError(f"{out.name} exists already; choose another name, or overwrite it") from None
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{out.name} could not be written: {error.strerror or 'the disk failed'}") from None
+    with appearing(out, overwrite) as temporary:
+        temporary.write_bytes(content)
 
 
 def read_csv(path: Path) -> list[list[str]]:

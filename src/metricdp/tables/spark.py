@@ -198,7 +198,7 @@ def _spark_schema(schema: pa.Schema) -> Any:
 
 def _write(released: Any, target: Path, report: Report, overwrite: bool) -> None:
     """A folder of Parquet parts that appears whole, with the report beside them."""
-    from metricdp.tables.sinks import folder_sink
+    from metricdp.tables.whole_files import folder_sink
 
     with folder_sink(target, overwrite) as temporary:
         released.write.parquet(str(temporary / "parts"))

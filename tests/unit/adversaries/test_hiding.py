@@ -175,6 +175,20 @@ def test_outputs_that_only_some_inputs_give_are_counted_in_the_enclosure(monkeyp
     assert found.lower <= true.upper <= found.upper < math.inf
 
 
+def test_outputs_that_no_image_gives_still_count(monkeypatch):
+    """The third output is given by c and d only, which f hides behind a and b; it adds to every set of outputs."""
+    weights = [[3, 3, 0], [1, 5, 0], [4, 3, 5], [2, 5, 4]]
+    channel = Channel.from_matrix("abcd", "xyz", [[Fraction(w, sum(row)) for w in row] for row in weights])
+    images = {"a": "a", "b": "b", "c": "a", "d": "b"}
+    space = Space("abcd", discrete())
+    true = hiding_bound(space, images, channel).truth
+    assert true.ratio.upper == Fraction(36, 11)
+    assert true.outputs == ("x", "z")
+    monkeypatch.setattr(hiding, "_MOST_SUMS", 0)
+    found = hiding_bound(space, images, channel).truth.ratio
+    assert found.lower <= Fraction(36, 11) <= found.upper == Fraction(60, 11)
+
+
 def test_bad_arguments():
     with pytest.raises(UnknownCategoryError, match="no image for 2"):
         hiding_bound(LINE, {0: 1, 1: 0})

@@ -168,6 +168,63 @@ def test_the_distance_of_a_rounded_channel_is_its_rounding():
     assert answer.distance < 1e-15
 
 
+def rounded(exact, bits):
+    """Each row to multiples of 2^-bits, the largest entry taking the difference."""
+    rows = []
+    for row in exact.weights.tolist():
+        whole = [(weight << bits) // exact.total for weight in row]
+        whole[whole.index(max(whole))] += (1 << bits) - sum(whole)
+        rows.append([Fraction(weight, 1 << bits) for weight in whole])
+    return Channel.from_matrix(exact.inputs, exact.outputs, rows)
+
+
+@pytest.mark.parametrize("bits", [20, 53, 90])
+def test_rounding_off_the_boundary_is_decided_and_measured(bits):
+    """Dependent columns and a rounded A: it may fall on either side, by far less than a solver's tolerance."""
+    rng = np.random.default_rng(bits)
+    sides = set()
+    for _ in range(15):
+        inputs, between, outputs = (int(rng.integers(low, high)) for low, high in ((3, 5), (5, 9), (3, 6)))
+        B = random_channel(rng, inputs, between, 100)
+        exact = B @ random_channel(rng, between, outputs, 5, 0.7)
+        answer = check(refines(rounded(exact, bits), B))
+        sides.add(answer.holds)
+        assert answer.distance <= outputs * 2.0**-bits
+        assert answer.distance - answer.distance_below <= 1e-5 * answer.distance
+    assert sides == {True, False}
+
+
+def test_the_distance_against_another_formulation():
+    """Total variation as half of the sum of absolute differences, solved by scipy."""
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        A, B = random_channel(rng, 4, 3, 9), random_channel(rng, 4, 5, 9)
+        answer = refines(A, B)
+        a, b = A.matrix, B.matrix
+        # columns: R (5 x 3), D (4 x 3), t
+        above, below = [], []
+        for x in range(4):
+            for z in range(3):
+                line = np.zeros(28)
+                line[z:15:3] = b[x]
+                for sign, rows in ((1, above), (-1, below)):
+                    row = sign * line
+                    row[15 + x * 3 + z] = -1
+                    rows.append((row, sign * a[x, z]))
+        for x in range(4):
+            row = np.zeros(28)
+            row[15 + x * 3 : 18 + x * 3] = 0.5
+            row[27] = -1
+            above.append((row, 0.0))
+        held, limits = zip(*(above + below), strict=True)
+        sums = np.array([[1.0 if place // 3 == y and place < 15 else 0.0 for place in range(28)] for y in range(5)])
+        found = linprog(np.eye(28)[27], np.array(held), np.array(limits), sums, np.ones(5))
+        assert answer.distance == pytest.approx(found.fun, abs=1e-8)
+        assert answer.distance_below == pytest.approx(found.fun, abs=1e-8)
+
+
 def test_a_float_channel_of_thirty_points():
     rng = np.random.default_rng(2)
     B, R = rng.random((30, 30)), rng.random((30, 30))

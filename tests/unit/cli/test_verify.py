@@ -113,6 +113,20 @@ def test_far_beyond_floats(here):
     assert "a factor exp(1e+9) is allowed" in words(result)
 
 
+def test_weights_beyond_floats(here):
+    total = (1 << 20_000) + 1
+    weights = np.array([[1, total - 1], [total - 1, 1]], dtype=object)
+    write_channel(Channel((0, 1), (0, 1), weights, total), here / "large.json")
+    result = run("large.json", "--metric", "ln 2 absolute")
+    assert result.exit_code == 1
+    assert "it takes 20000 times that distance" in words(result)
+    assert "3.98e+6020 times as likely" in words(result)
+    tree = json.loads(run("large.json", "--metric", "ln 2 absolute", "--json").stdout)
+    assert tree["ratio"] == "3.98028e+6020", "finite, so it must not say infinite"
+    far = json.loads(run("even.csv", "--metric", "9000 absolute", "--json").stdout)
+    assert far["allowed"].endswith("e+3908")
+
+
 def test_with_a_delta(here):
     broken = run("noise.csv", "--metric", "ln 1.9 absolute", "--delta", "0.01")
     assert broken.exit_code == 1

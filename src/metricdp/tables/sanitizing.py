@@ -23,9 +23,10 @@ from metricdp.tables.policy import Policy
 from metricdp.tables.release import Release
 from metricdp.tables.report import Report
 from metricdp.tables.shuffle import shuffled, shuffled_table
-from metricdp.tables.sinks import check_output, open_sink, scratch_folder
+from metricdp.tables.sinks import check_output, open_sink
 from metricdp.tables.sources import Source, open_source
 from metricdp.tables.units import Rekey, rows_within_bound
+from metricdp.tables.whole_files import scratch_folder
 
 __all__ = ["sanitize"]
 

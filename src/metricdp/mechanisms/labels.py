@@ -1,0 +1,91 @@
+"""Labels to places in a declared list and back, around a draw of places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import ShapeError, UnknownCategoryError
+from metricdp.exact.refine import Integers
+from metricdp.mechanisms.containers import label_array_type, marked, unpack_labels
+
+__all__ = ["Labels", "place_of"]
+
+_WIDEST = 1 << 20
+
+
+class Labels:
+    """The declared labels of a mechanism: those it takes, and those it releases.
+
+    >>> Labels(["yes", "no"], ["yes", "no"]).release(["no", "yes"], draw=lambda places: 1 - places)
+    ['yes', 'no']
+    """
+
+    def __init__(self, inputs: Sequence[Hashable], outputs: Sequence[Any]) -> None:
+        self.places: dict[Any, int] = {label: place for place, label in enumerate(inputs)}
+        self._declared = tuple(outputs)
+        self._outputs = np.empty(len(outputs), dtype=object)
+        self._outputs[:] = self._declared
+        self._typed: dict[np.dtype[Any], NDArray[Any]] = {}
+        self._first, self._table = _table(list(inputs))
+
+    def release(self, secrets: Any, draw: Callable[[Integers], Integers]) -> Any:
+        """What ``draw`` makes of the places of the secrets, as labels, in the form the secrets came in.
+
+        A tuple is one label, a list holds several.
+        """
+        if isinstance(secrets, np.ndarray) and secrets.ndim == 1 and secrets.dtype.kind in "iu" and len(self._table):
+            return self._release_integers(secrets, draw)
+        batch = unpack_labels(secrets, self._declared)
+        released = self._outputs[draw(self._places(batch.rows))]
+        return batch.pack(released.tolist())
+
+    def _release_integers(self, secrets: NDArray[Any], draw: Callable[[Integers], Integers]) -> Any:
+        if not len(secrets):
+            raise ShapeError("nothing to release: the input is empty")
+        last = self._first + len(self._table) - 1
+        outside = (secrets < self._first) | (secrets > last)
+        cells = np.where(outside, self._first, secrets).astype(np.int64) - self._first
+        places = self._table[cells]
+        unknown = outside | (places < 0)
+        if unknown.any():
+            raise UnknownCategoryError("not one of the declared values", int(np.argmax(unknown)))
+        outputs = self._typed.get(secrets.dtype)
+        if outputs is None:
+            outputs = self._typed[secrets.dtype] = self._outputs.astype(label_array_type(self._declared, secrets.dtype))
+        return marked(outputs[draw(places)])
+
+    def _places(self, labels: list[Any]) -> Integers:
+        """Where each label stands; refuses one that does not, without saying which it is."""
+        try:
+            return np.fromiter(map(self.places.__getitem__, labels), dtype=np.int64, count=len(labels))
+        except (KeyError, TypeError):
+            pass  # one is unknown, or a list; outside of this block, so that the error does not carry the label
+        found = np.empty(len(labels), dtype=np.int64)
+        for row, label in enumerate(labels):
+            place = place_of(tuple(label) if isinstance(label, list) else label, self.places)
+            if place is None:
+                raise UnknownCategoryError("not one of the declared values", row)
+            found[row] = place
+        return found
+
+
+def place_of(label: Any, places: dict[Any, int]) -> int | None:
+    """The place of a label, or None. An error raised here would carry the label with it, so none is."""
+    try:
+        return places.get(label)
+    except TypeError:  # it cannot be hashed, so it is none of them
+        return None
+
+
+def _table(labels: list[Any]) -> tuple[int, Integers]:
+    """For labels that are integers close together: the least, and the place of each from there on, -1 for none."""
+    if any(type(label) is not int for label in labels) or max(labels) - min(labels) >= _WIDEST:
+        return 0, np.empty(0, dtype=np.int64)
+    first = min(labels)
+    table = np.full(max(labels) - first + 1, -1, dtype=np.int64)
+    table[[label - first for label in labels]] = np.arange(len(labels))
+    return first, table
