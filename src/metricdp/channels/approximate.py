@@ -19,6 +19,8 @@ __all__ = ["verify_with_delta"]
 _SPARE = 2.0**-40
 """Relative, on sums of probabilities as floats: far above what rounding does to them."""
 
+_LEAST = 1e-280
+
 
 def verify_with_delta(channel: Channel, pairs: Pairs, delta: Fraction) -> Verdict:
     """The smallest scale s with ``K(x)(Z) <= exp(s d(x, x')) K(x')(Z) + delta`` for all sets Z of outputs.
@@ -60,8 +62,8 @@ def _contenders(channel: Channel, pairs: Pairs, delta: float) -> list[Pair]:
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.log(np.maximum(low, 1)) / (distances * (1 + VIEW_ERROR))
         most = np.log(np.maximum(high, 1)) / (distances * (1 - VIEW_ERROR)) * (1 + VIEW_ERROR) + VIEW_ERROR
-    top = float(least[constrained & (distances > 0)].max(initial=0.0)) * (1 - VIEW_ERROR)
-    most[distances == 0] = math.inf
+    top = float(least[constrained & ~pairs.extreme].max(initial=0.0)) * (1 - VIEW_ERROR)
+    most[pairs.extreme] = math.inf
     return [(i, j) for i, j in np.argwhere(constrained & ~(most < top)).tolist()]
 
 
@@ -70,13 +72,15 @@ def _ratios(matrix: Floats, delta: float) -> tuple[Floats, Floats]:
     rows = len(matrix)
     low, high = np.empty((rows, rows)), np.empty((rows, rows))
     for row, probabilities in enumerate(matrix):
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratios = np.where(matrix > 0, probabilities / matrix, np.where(probabilities > 0, math.inf, 0.0))
             order = np.argsort(-ratios, axis=1, kind="stable")
             above = np.cumsum(probabilities[order], axis=1) - delta
             below = np.cumsum(np.take_along_axis(matrix, order, axis=1), axis=1)
-            low[row] = np.nanmax(np.where(below > 0, (above - _SPARE) / (below * (1 + _SPARE)), 0), axis=1)
-            high[row] = np.nanmax(np.where(above + _SPARE > 0, (above + _SPARE) / (below * (1 - _SPARE)), 0), axis=1)
+            held = below > _LEAST  # below it, floats are too coarse to say anything
+            low[row] = np.where(held, (above - _SPARE) / (below * (1 + _SPARE)), 0).max(axis=1)
+            most = np.where(held, (above + _SPARE) / (below * (1 - _SPARE)), np.inf)
+            high[row] = np.where(above + _SPARE > 0, most, 0).max(axis=1)
     return low, high
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ from metricdp.exact.refine import Floats
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Guarantee, Space
 
-__all__ = ["certify", "close_columns"]
+__all__ = ["certify", "close_columns", "shorter_distances"]
 
 _SLACK = 1e-11
 """How far inside every constraint the columns are put, in logarithms: room for the rounding that follows."""
@@ -28,6 +28,8 @@ _EVEN = _SLACK / 8
 
 _SPARE_BITS = 64
 _ATTEMPTS = 8
+_MERGING = (1e-8, 1e-6, 1e-4, 1e-2)
+_CLOSE = 1e-9
 
 
 def certify(matrix: Any, space: Space, outputs: Iterable[Any] | None = None) -> Certified:
@@ -74,43 +76,68 @@ def certify(matrix: Any, space: Space, outputs: Iterable[Any] | None = None) -> 
         if isinstance(matrix, Channel):
             return Certified(inputs, names, matrix.weights, matrix.total, Guarantee(space.metric), 0.0, 0.0)
         return _certified(taken.weights, taken.total, inputs, names, wanted, space)
-    logs = close_columns(_log(np.maximum(wanted, 0)), pairs)
+    best: Certified | None = None
+    for near in _nearnesses(pairs):
+        found = _nearest(
+            wanted, pairs, near, lambda weights, total: _certified(weights, total, inputs, names, wanted, space)
+        )
+        if found is not None and (best is None or found.moved < best.moved):
+            best = found
+        if best is not None and best.moved < _CLOSE:
+            break
+    if best is None:
+        raise ImpossibleError("no channel near this matrix could be proved private for this metric")
+    return best
+
+
+def _nearnesses(pairs: Pairs) -> list[float]:
+    """Distances below which two points are taken as one, which is stricter, in the order in which to try them.
+
+    Where a matrix tells two very near points apart, bringing all of it into the cone may cost more than making those
+    two rows equal.
+    """
+    least = 4 * _SLACK * len(pairs)
+    apart = np.unique(pairs.distances[pairs.constrained])
+    return [least, *(nearness for nearness in _MERGING if nearness > least and (apart < nearness).any())]
+
+
+def _nearest(wanted: Floats, pairs: Pairs, near: float, made: Callable[[Weights, int], Certified]) -> Certified | None:
+    """A verified channel near to the matrix, with points nearer than ``near`` taken as one."""
+    positive = np.maximum(wanted, 0)
+    logs = close_columns(_log(positive / positive.sum(axis=1, keepdims=True)), shorter_distances(pairs, _SLACK, near))
     share = 0.0
     for _ in range(_ATTEMPTS):
-        weights, total, share = _to_rows(logs, pairs, share)
-        channel = _certified(weights, total, inputs, names, wanted, space)
-        if verify(channel, space):
+        weights, total, share = _to_rows(logs, pairs, near, share)
+        channel = made(weights, total)
+        if verify(channel, pairs.space):
             return channel
         share = max(4 * share, 2.0**-40)
-    raise ImpossibleError("no channel near this matrix could be proved private for this metric")
+    return None
 
 
-def close_columns(logs: Floats, pairs: Pairs, slack: float = _SLACK) -> Floats:
-    """Columns, as logarithms, put into the cone of the metric and a little further in.
-
-    ``f_x <- max over x' of f_x' - d'(x, x')``, where d' is the metric with ``slack`` taken off every step, closed by
-    shortest paths, and zero between points that are too near for that.
-    """
-    shorter = shorter_distances(pairs, slack)
+def close_columns(logs: Floats, distances: Floats) -> Floats:
+    """Columns, as logarithms, put into the cone of a metric: ``f_x <- max over x' of f_x' - d(x, x')``."""
     closed = logs.copy()
     for row in range(len(logs)):
         with np.errstate(invalid="ignore"):
-            np.maximum(closed, logs[row][None, :] - shorter[:, row][:, None], out=closed)
+            np.maximum(closed, logs[row][None, :] - distances[:, row][:, None], out=closed)
     return closed
 
 
-def shorter_distances(pairs: Pairs, slack: float) -> Floats:
-    """The greatest metric d' with ``d' <= d - slack`` between different points, and 0 between those too near."""
+def shorter_distances(pairs: Pairs, slack: float = _SLACK, near: float | None = None) -> Floats:
+    """The greatest metric d' with ``d' <= d - slack`` between different points, and 0 between those within ``near``.
+
+    By shortest paths. Columns in the cone of d' are that far inside every constraint, which leaves room for rounding.
+    """
     distances = pairs.distances
-    least = 4 * slack * len(pairs)
-    shorter = np.where(distances > least, distances - slack, 0.0)
+    shorter = np.where(distances > (4 * slack * len(pairs) if near is None else near), distances - slack, 0.0)
     np.fill_diagonal(shorter, 0.0)
     for middle in range(len(shorter)):
         np.minimum(shorter, shorter[:, middle][:, None] + shorter[middle][None, :], out=shorter)
     return shorter
 
 
-def _to_rows(logs: Floats, pairs: Pairs, share: float) -> tuple[Weights, int, float]:
+def _to_rows(logs: Floats, pairs: Pairs, near: float, share: float) -> tuple[Weights, int, float]:
     """Integer rows of one sum from closed columns, and the share of the uniform channel that it took."""
     possible = np.isfinite(logs)
     columns = np.where(possible, np.exp(np.where(possible, logs, 0)), 0)
@@ -120,13 +147,14 @@ def _to_rows(logs: Floats, pairs: Pairs, share: float) -> tuple[Weights, int, fl
     logs = logs + np.log(scales)
     spread = float(np.abs(sums / sums.mean() - 1).max())
     if spread > _EVEN or share:
-        near = float(pairs.distances[pairs.constrained].min(initial=math.inf))
-        needed = 2.5 * spread * logs.shape[1] / math.expm1(min(near, 700.0)) if spread > _EVEN else 0.0
+        apart = pairs.distances[pairs.constrained & (pairs.distances > near)]
+        needed = 2.5 * spread * logs.shape[1] / math.expm1(min(float(apart.min(initial=700.0)), 700.0))
+        needed = needed if spread > _EVEN else 0.0
         share = min(1.0, max(share, needed))
         even = possible / possible.sum(axis=1, keepdims=True)
         logs = _log((1 - share) * weighted / sums[:, None] + share * even)
     weights, total = _integers(logs)
-    for kept, copy in pairs.twins:
+    for kept, copy in np.argwhere(np.triu(pairs.distances <= near, 1)).tolist():
         weights[copy] = weights[kept]
     return weights, total, share
 
@@ -176,8 +204,8 @@ def _certified(
     except MetricDPError:
         cost = None
     else:
-        rise = np.where(np.isfinite(apart), change * apart, 0.0).sum(axis=1).max()
-        cost = max(0.0, float(rise) * (1 + 2.0**-40) + error * float(apart[np.isfinite(apart)].max()))
+        apart = np.where(np.isfinite(apart), apart, 0.0)
+        cost = max(0.0, float((change * apart).sum(axis=1).max()) * (1 + 2.0**-40) + error * float(apart.max()))
     return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
 
 

@@ -65,6 +65,8 @@ class Channel(Mechanism):
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", _labels(self.inputs, "input"))
         object.__setattr__(self, "outputs", _labels(self.outputs, "output"))
+        if type(self.total) is not int or self.total < 1:
+            raise KindError("the total is a positive integer")
         weights = np.empty((len(self.inputs), len(self.outputs)), dtype=object)
         given = np.asarray(self.weights, dtype=object)
         if given.shape != weights.shape:
@@ -203,6 +205,10 @@ class Channel(Mechanism):
     def __hash__(self) -> int:
         return hash((self._key, tuple(self.weights[:, 0].tolist())))
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.weights.setflags(write=False)
+
     @property
     def _key(self) -> tuple[Any, ...]:
         return self.inputs, self.outputs, self.total
@@ -278,7 +284,7 @@ def _probability(value: Any, row: int) -> Fraction:
 def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) -> list[int]:
     missing = total - sum(whole)
     if missing:
-        if not rounded or abs(missing) > ROUNDING * total:
+        if not rounded or abs(missing) > Fraction(ROUNDING) * total:
             raise InputError(
                 f"input {name!r}: its probabilities sum to {float(Fraction(total - missing, total)):.12g}, not to one",
                 row,

@@ -16,6 +16,7 @@ from metricdp.exact.balls import ball
 from metricdp.exact.refine import Floats
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.finite import Listed
+from metricdp.metrics.norms import Root
 
 if TYPE_CHECKING:
     from metricdp.channels.channel import Channel
@@ -37,6 +38,7 @@ class OwnMetric(Listed):
     channel: Channel = field(repr=False)
     kind: ClassVar[str] = "own_metric"
     sound: ClassVar[bool] = True
+    rounds_closely: ClassVar[bool] = False  # logarithms of nearly equal weights are subtracted
 
     @classmethod
     def of(cls, channel: Channel) -> OwnMetric:
@@ -73,8 +75,9 @@ class OwnMetric(Listed):
         assert ratio is not None  # `exactly` has answered for an infinite distance
         return ball(ratio).log()
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        return self.ratio(x, y)
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        ratio = self.ratio(x, y)
+        return None if ratio is None else Root(ratio)
 
     def ratio(self, x: Any, y: Any) -> Fraction | None:
         """The largest ratio of probabilities between two inputs, exp of their distance; None where it is infinite."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,9 @@ VIEW_ERROR = 1e-7
 
 _MANY = 20_000
 _BITS = 80
+_MOST_BITS = 1 << 16
+_LEAST = 1e-290
+_LARGEST = sys.float_info.max
 
 Pair = tuple[int, int]
 
@@ -62,23 +66,41 @@ class Pairs:
 
     @cached_property
     def distances(self) -> Floats:
-        """The float view between all inputs."""
-        return self.space.distances[np.ix_(self.places, self.places)]
+        """All distances as floats within `VIEW_ERROR`: infinite and zero only where they are exactly so.
+
+        Where the metric's own floats are known to be that close, they serve; otherwise balls do.
+        """
+        view = self.space.distances[np.ix_(self.places, self.places)]
+        doubtful = (
+            ~((view > _LEAST) & (view < 1 / _LEAST)) if self.space.metric.close_view else np.ones_like(view, bool)
+        )
+        pairs = np.argwhere(np.triu(doubtful, 1))
+        if len(pairs):
+            for i, j in pairs.tolist():
+                view[i, j] = view[j, i] = self._nearest(i, j)
+        return view
+
+    def _nearest(self, i: int, j: int) -> float:
+        exact = self.space.metric.exactly(*self.points(i, j))
+        if exact == 0 or exact == math.inf:
+            return float(exact)
+        return min(max(self._near(i, j), 5e-324), _LARGEST)
+
+    @cached_property
+    def extreme(self) -> NDArray[np.bool_]:
+        """Pairs whose distance is positive and finite, but beyond what floats hold well."""
+        return self.constrained & ~((self.distances > _LEAST) & (self.distances < 1 / _LEAST))
 
     @cached_property
     def constrained(self) -> NDArray[np.bool_]:
         """Which pairs are at a finite, positive distance."""
-        constrained = np.isfinite(self.distances)
-        np.fill_diagonal(constrained, False)
-        for i, j in self.twins:
-            constrained[i, j] = constrained[j, i] = False
+        constrained: NDArray[np.bool_] = np.isfinite(self.distances) & (self.distances > 0)
         return constrained
 
     @cached_property
     def twins(self) -> list[Pair]:
         """Pairs at distance exactly zero, which may not be told apart at all."""
-        near = np.argwhere(np.triu(self.distances <= 0, 1)).tolist()
-        return [(i, j) for i, j in near if self.space.metric.exactly(*self.points(i, j)) == 0]
+        return [(i, j) for i, j in np.argwhere(np.triu(self.distances == 0, 1)).tolist()]
 
     def points(self, i: int, j: int) -> tuple[Any, Any]:
         """The points of two inputs."""
@@ -90,20 +112,25 @@ class Pairs:
 
     def enclosed(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
         """Floats below and above the distances of some pairs."""
-        with precision(_BITS):
-            values = [self._near(i, j) if i < j else self._near(j, i) for i, j in pairs]
-        floats = np.array(values)
-        return np.nextafter(floats, -math.inf), np.nextafter(floats, math.inf)
+        floats = np.array([self._near(min(pair), max(pair)) for pair in pairs])
+        return np.maximum(np.nextafter(floats, -math.inf), 0), np.nextafter(floats, math.inf)
 
     def _near(self, i: int, j: int) -> float:
-        """The distance as a float within one unit in the last place; the caller has set the precision."""
+        """The distance as a float within one unit in the last place; 0 and infinity where floats cannot hold it."""
         near = self._known.get((i, j))
         if near is None:
-            distance = self.ball(i, j)
-            if distance.rel_accuracy_bits() < 60:
-                raise ImpossibleError("a distance could not be enclosed closely")
-            near = self._known[i, j] = float(distance)
+            near = self._known[i, j] = self._rounded(i, j)
         return near
+
+    def _rounded(self, i: int, j: int) -> float:
+        bits = _BITS
+        while bits <= _MOST_BITS:
+            with precision(bits):
+                distance = self.ball(i, j)
+                if distance.rel_accuracy_bits() >= 60:
+                    return float(distance)
+            bits *= 2
+        raise ImpossibleError(f"the distance between {self.points(i, j)} could not be enclosed closely")
 
     @cached_property
     def _known(self) -> dict[Pair, float]:

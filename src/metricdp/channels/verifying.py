@@ -16,6 +16,7 @@ from metricdp.exact.balls import Enclosure, ball, decide_sign, float_above, floa
 from metricdp.exact.level import ln, rational
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space, Verdict
+from metricdp.metrics.norms import Root
 
 __all__ = ["Case", "decide", "verify"]
 
@@ -116,17 +117,17 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[Case], float]:
 def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair], float]:
     """Pairs whose ratio of logarithm to distance may be the largest of all, and a bound on those left out."""
     distances, constrained = pairs.distances, pairs.constrained
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = (greatest - error) / (distances * (1 + VIEW_ERROR))
         most = (greatest + error) / (distances * (1 - VIEW_ERROR))
-    most[distances == 0] = np.inf  # too near for floats to see
-    top = float(np.max(least[constrained & (distances > 0)], initial=-np.inf))
+    most[pairs.extreme] = np.inf
+    top = float(np.max(least[constrained & ~pairs.extreme], initial=-np.inf))
     first = pairs.neighbours([(i, j) for i, j in np.argwhere(constrained & (most >= top)).tolist()])
     lower, upper = pairs.enclosed(first)
     values = np.array([greatest[pair] for pair in first])
     # A largest difference is negative only by rounding, or where a row is nowhere above another: never the tightest.
-    low, high = np.maximum(values - error, 0) / upper, np.maximum(values + error, 0)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        low, high = np.maximum(values - error, 0) / upper, np.maximum(values + error, 0)
         high = np.where(lower > 0, high / lower * (1 + 2.0**-50), np.inf)
     keep = np.flatnonzero(high >= float(low.max()) * (1 - 2.0**-50))
     if len(keep) > _MANY and float(high[keep].max()) <= 1:
@@ -214,10 +215,10 @@ def _judge(case: Case, pairs: Pairs) -> tuple[Fraction | None, int]:
     exact = _exact_scale(case, pairs)
     if exact is not None:
         return exact, (exact > 1) - (exact < 1)
-    ratio = pairs.space.metric.likelihood_ratio(*pairs.points(case.x, case.other))
-    if ratio is not None:
-        least, most = case.numerator * ratio.denominator, case.denominator * ratio.numerator
-        return (Fraction(1) if least == most else None), (least > most) - (least < most)
+    allowed = pairs.space.metric.exponential(*pairs.points(case.x, case.other))
+    if allowed is not None:
+        ratio = Root(Fraction(case.numerator, case.denominator))
+        return (Fraction(1), 0) if ratio == allowed else (None, -1 if ratio < allowed else 1)
     bits = max(_MOST_BITS, 4 * case.numerator.bit_length())
     return None, decide_sign(lambda: _log_ratio(case) - pairs.ball(case.x, case.other), bits)
 
@@ -225,8 +226,14 @@ def _judge(case: Case, pairs: Pairs) -> tuple[Fraction | None, int]:
 def _scale(case: Case, exact: Fraction | None, pairs: Pairs) -> tuple[float, float]:
     if exact is not None:
         return float_below(exact), float_above(exact)
-    with precision(_BITS[0]):
-        return Enclosure.of(_log_ratio(case) / pairs.ball(case.x, case.other)).outward
+    bits = _BITS[0]
+    while True:
+        with precision(bits):
+            scale = _log_ratio(case) / pairs.ball(case.x, case.other)
+            if scale.rel_accuracy_bits() >= 60 or bits > 8 * _MOST_BITS:
+                below, above = Enclosure.of(scale).outward
+                return max(below, 0.0), above
+        bits *= 2
 
 
 def _tightest(cases: list[Case], pairs: Pairs, most_bits: int) -> list[Case]:

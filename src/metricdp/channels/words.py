@@ -15,7 +15,7 @@ _LARGEST_FRACTION = 10**4
 
 
 def table(channel: Channel) -> str:
-    """Probabilities as fractions where those are short, else with four digits; the middle of a large one is left out."""
+    """Probabilities as fractions where those are short, else with four digits; a large one without its middle."""
     inputs, outputs = channel.shape
     size = str(channel.total) if channel.total < 10**6 else f"{channel.total.bit_length()} bits"
     lines = [f"channel of {inputs} inputs and {outputs} outputs, weights out of {size}"]

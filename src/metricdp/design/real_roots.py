@@ -103,10 +103,9 @@ def roots_between(polynomial: fmpz_poly) -> list[Root]:
 
 def _inside(polynomial: fmpz_poly, lower: Fraction, upper: Fraction) -> Root:
     """The one root between two places, with ends that are no roots of what is left of the polynomial."""
-    for end, toward in ((lower, Fraction(1)), (upper, Fraction(0))):
+    for end in (lower, upper):
         if end in (0, 1) and sign_at(polynomial, end) == 0:
             polynomial = polynomial // fmpz_poly([-int(end), 1])
-            del toward
     return Root(polynomial, lower, upper)
 
 

@@ -23,9 +23,6 @@ from metricdp.design.real_roots import Root, coprime_basis, roots_between, separ
 
 __all__ = ["Existence", "cost", "existence"]
 
-_POWER = fmpz_poly([0, 1])
-
-
 @dataclass(frozen=True)
 class Existence:
     """Where in ``0 < α < 1`` a mechanism exists.
@@ -66,7 +63,7 @@ def existence(classes: DistanceClasses) -> Existence:
     determinant, numerators = _cramer(matrix)
     common = reduce(lambda one, two: one.gcd(two), numerators, determinant)
     below, tops = determinant // common, [numerator // common for numerator in numerators]
-    basis = [part for part in coprime_basis([below, common, *dict.fromkeys(map(_Key, tops), None)]) if part.degree() > 0]
+    basis = coprime_basis([below, common, *tops])
     roots = separated(root for part in basis for root in roots_between(part))
     samples = _between(roots)
     holds = [_nonnegative(below, tops, place) for place in samples]
@@ -90,10 +87,6 @@ def existence(classes: DistanceClasses) -> Existence:
         elif answer:
             isolated.append(root)
     return Existence(tuple(intervals), tuple(isolated), tuple(undecided))
-
-
-def _Key(polynomial: fmpz_poly) -> fmpz_poly:  # noqa: N802
-    return polynomial
 
 
 def _cramer(matrix: Sequence[Sequence[fmpz_poly]]) -> tuple[fmpz_poly, list[fmpz_poly]]:

@@ -1,7 +1,7 @@
 """Exact draws from rows of integer weights, many rows at a time.
 
 Output z of a row is drawn with probability ``weights[row, z] / total``, exactly: it is where a uniform U falls among
-the sums of the weights. 64 bits of U are compared with the sums, rounded down to 64 bits; only where they meet (about once
+the sums of the weights. 64 bits of U are compared with the sums, rounded down to 64 bits; only where they meet (once
 in 2^64 draws for each output) are more bits of the same U read. A guide table answers most draws with one look: it
 holds the output for every value of the first few bits of U that no sum divides.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from metricdp.exact.level import Level, LevelLike
 from metricdp.metrics.amounts import Budget, Exact, exact_value, formula, level_of, sum_of_levels
 from metricdp.metrics.coordinates import Floats
 from metricdp.metrics.metric import Metric, as_metric
-from metricdp.metrics.norms import ball_norm, exact_norm, exact_sum, ratio_norm
+from metricdp.metrics.norms import Root, ball_norm, exact_norm, exact_sum, root_norm
 
 __all__ = ["Capped", "Maximum", "Sum", "add", "capped", "maximum"]
 
@@ -53,8 +52,8 @@ class Sum(Metric):
     def _irrational(self, x: Any, y: Any) -> arb:
         return ball_norm([term.ball(x, y) for term in self.terms], 1)
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        return ratio_norm([term.likelihood_ratio(x, y) for term in self.terms], 1)
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        return root_norm([term.exponential(x, y) for term in self.terms], 1)
 
     def _times(self, factor: Level) -> Metric:
         return add(*(term * factor for term in self.terms))
@@ -95,8 +94,8 @@ class Maximum(Metric):
     def _irrational(self, x: Any, y: Any) -> arb:
         return ball_norm([metric.ball(x, y) for metric in self.metrics], math.inf)
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        return ratio_norm([metric.likelihood_ratio(x, y) for metric in self.metrics], math.inf)
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        return root_norm([metric.exponential(x, y) for metric in self.metrics], math.inf)
 
     def _formula(self) -> str:
         return f"max({', '.join(map(str, self.metrics))})"
@@ -134,6 +133,10 @@ class Capped(Metric):
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return self.base.ball(x, y).min(self.cap.ball())
+
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        side = decide_sign(lambda: self.base.ball(x, y) - self.cap.ball())
+        return Root.of(self.cap) if side > 0 else self.base.exponential(x, y) if side < 0 else None
 
     @property
     def greatest(self) -> Budget:

@@ -19,7 +19,7 @@ from metricdp.metrics.amounts import Budget, Exact, budget, exact_ball, exact_va
 from metricdp.metrics.axioms import Violation, find_violation
 from metricdp.metrics.coordinates import Floats, codes, frozen, label
 from metricdp.metrics.metric import Metric
-from metricdp.metrics.norms import exact_sum
+from metricdp.metrics.norms import Root, exact_sum, root_norm
 
 __all__ = ["Budgets", "Discrete", "Matrix", "Unprotected", "discrete", "individuals", "matrix", "unprotected"]
 
@@ -152,6 +152,13 @@ class Budgets(Listed):
     def _irrational(self, x: Any, y: Any) -> arb:
         one, two = (exact_ball(self.budgets[self._place(point)][1]) for point in (x, y))
         return one + two if self.form == "sum" else one.min(two)
+
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        pair = [self.budgets[self._place(point)][1] for point in (x, y)]
+        roots = [Root.of(epsilon) if isinstance(epsilon, Level) else None for epsilon in pair]
+        if self.form == "sum":
+            return root_norm(roots, 1)
+        return None if roots[0] is None or roots[1] is None else min(roots[0], roots[1])
 
     def _formula(self) -> str:
         both = "(ε(x) + ε(y))" if self.form == "sum" else "min(ε(x), ε(y))"

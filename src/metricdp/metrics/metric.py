@@ -20,6 +20,7 @@ from metricdp.metrics.amounts import Budget, Exact, level_of, positive
 if TYPE_CHECKING:
     from metricdp.metrics.axioms import Violation
     from metricdp.metrics.coordinates import Floats
+    from metricdp.metrics.norms import Root
 
 __all__ = ["Metric", "Scaled"]
 
@@ -59,6 +60,9 @@ class Metric(ABC):
     typical: ClassVar[tuple[int, ...]] = ()
     """Distances worth telling, where whole numbers are."""
 
+    rounds_closely: ClassVar[bool] = True
+    """Whether its floats are within a relative 10^-7 of the distances, given that those of its parts are."""
+
     _geodesic: ClassVar[bool] = False
     _keeps_geodesics: ClassVar[bool] = False
     _unit_name: ClassVar[str | None] = None
@@ -94,17 +98,19 @@ class Metric(ABC):
         exact = self.exactly(x, y)
         return self._irrational(x, y) if exact is None else amounts.exact_ball(exact)
 
-    def likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        """The ratio that two likelihoods may have, exp of the distance, as a Fraction; None where not known to be one.
+    def exponential(self, x: Any, y: Any) -> Root | None:
+        """The ratio that two likelihoods may have, exp of the distance, where it is known to be a root of a rational.
 
         >>> from metricdp.exact.level import ln
         >>> from metricdp.metrics import absolute
-        >>> (ln(2) * absolute()).likelihood_ratio(0, 3)
-        Fraction(8, 1)
+        >>> (ln(2) * absolute()).exponential(0, 3)
+        Root(base=Fraction(8, 1), degree=1)
         """
-        return Fraction(1) if self.exactly(x, y) == 0 else self._likelihood_ratio(x, y)
+        from metricdp.metrics.norms import Root
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
+        return Root(Fraction(1)) if self.exactly(x, y) == 0 else self._exponential(x, y)
+
+    def _exponential(self, x: Any, y: Any) -> Root | None:
         del x, y
         return None
 
@@ -184,6 +190,11 @@ class Metric(ABC):
     def proven(self) -> bool:
         """Whether the axioms are known to hold for all points, so that nobody needs to look for a violation."""
         return self.sound and all(part.proven for part in self.parts)
+
+    @property
+    def close_view(self) -> bool:
+        """Whether the distances as floats are within a relative 10^-7, where floats hold them at all."""
+        return self.rounds_closely and all(part.close_view for part in self.parts)
 
     @property
     def geodesic(self) -> bool:
@@ -340,12 +351,11 @@ class Scaled(Metric):
     def _irrational(self, x: Any, y: Any) -> arb:
         return self.level.ball() * self.unit.ball(x, y)
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        distance, base = self.unit.exactly(x, y), self.level.log_of
-        if base is None or not isinstance(distance, Fraction):
-            return None
-        power = self.level.coefficient * distance
-        return base**power.numerator if power.denominator == 1 and power < _MOST_BITS else None
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        from metricdp.metrics.norms import Root
+
+        distance = self.unit.exactly(x, y)
+        return Root.of(self.level * distance) if isinstance(distance, Fraction) else None
 
     @property
     def greatest(self) -> Budget:

@@ -100,6 +100,7 @@ class Taxonomy(Listed):
     parents: tuple[int, ...]
     lengths: tuple[Fraction, ...]
     kind: ClassVar[str] = "taxonomy"
+    rounds_closely: ClassVar[bool] = False  # depths are subtracted from one another
     sound: ClassVar[bool] = True
 
     @property

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
+from metricdp.exact.level import Level
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.coordinates import Floats
 
-__all__ = ["COMBINE", "ball_norm", "exact_norm", "exact_sum", "ratio_norm"]
+__all__ = ["COMBINE", "Root", "ball_norm", "exact_norm", "exact_sum", "root_norm"]
+
+_LONGEST = 1 << 16  # bits of a base
+_HIGHEST = 1 << 10
 
 COMBINE: dict[float, Callable[[Floats, Floats], Floats]] = {1: np.add, 2: np.hypot, math.inf: np.maximum}
 """For each norm, how to add one more distance."""
@@ -41,19 +48,57 @@ def exact_sum(distances: Sequence[Exact | None]) -> Exact | None:
     return exact_norm(distances, 1)
 
 
-def ratio_norm(ratios: Sequence[Fraction | None], p: float) -> Fraction | None:
-    """The exponential of a norm of distances, from that of each, where it is rational.
+@dataclass(frozen=True)
+class Root:
+    """The real number ``base ** (1 / degree)``, for a positive rational base: exp of a sum of rational logarithms.
 
-    >>> ratio_norm([Fraction(2), Fraction(3)], 1)
-    Fraction(6, 1)
+    >>> Root(Fraction(2), 2) * Root(Fraction(8), 2) == Root(Fraction(4)), Root(Fraction(2), 2) < Root(Fraction(3, 2))
+    (True, True)
     """
-    known = [ratio for ratio in ratios if ratio is not None]
-    if len(known) < len(ratios):
+
+    base: Fraction
+    degree: int = 1
+
+    @classmethod
+    def of(cls, logarithm: Level) -> Root | None:
+        """The exponential of a rational multiple of a logarithm; None of another number, or where it is too long."""
+        power = logarithm.coefficient
+        if logarithm.log_of is None:
+            return None
+        length = power.numerator * max(logarithm.log_of.numerator, logarithm.log_of.denominator).bit_length()
+        if length > _LONGEST or power.denominator > _HIGHEST:
+            return None
+        return cls(logarithm.log_of**power.numerator, power.denominator)
+
+    def __mul__(self, other: Root) -> Root:
+        degree = math.lcm(self.degree, other.degree)
+        return Root(self.base ** (degree // self.degree) * other.base ** (degree // other.degree), degree)
+
+    def __lt__(self, other: Root) -> bool:
+        return self.base**other.degree < other.base**self.degree
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Root) and self.base**other.degree == other.base**self.degree
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def root_norm(roots: Sequence[Root | None], p: float) -> Root | None:
+    """The exponential of a norm of distances, from that of each, where it is a root.
+
+    >>> root_norm([Root(Fraction(2)), Root(Fraction(3))], 1)
+    Root(base=Fraction(6, 1), degree=1)
+    """
+    known = [root for root in roots if root is not None]
+    if len(known) < len(roots):
         return None
     if p == math.inf:
-        return max(known)
-    changed = [ratio for ratio in known if ratio != 1]
-    return math.prod(changed, start=Fraction(1)) if p == 1 or len(changed) <= 1 else None
+        return functools.reduce(lambda one, two: two if one < two else one, known)
+    changed = [root for root in known if root.base != 1]
+    if p != 1 and len(changed) > 1:
+        return None
+    product = functools.reduce(operator.mul, changed, Root(Fraction(1)))
+    return product if product.degree <= _HIGHEST else None
 
 
 def ball_norm(distances: Sequence[arb], p: float) -> arb:

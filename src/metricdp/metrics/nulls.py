@@ -15,6 +15,7 @@ from metricdp.exact.level import Level, LevelLike
 from metricdp.metrics.amounts import Budget, Exact, budget, exact_ball, exact_value, formula
 from metricdp.metrics.coordinates import Floats
 from metricdp.metrics.metric import Metric, as_metric
+from metricdp.metrics.norms import Root
 
 __all__ = ["Nullable", "nullable"]
 
@@ -61,6 +62,11 @@ class Nullable(Metric):
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return exact_ball(self.null_distance) if x is None or y is None else self.base.ball(x, y)
+
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        if x is None or y is None:
+            return Root.of(self.null_distance) if isinstance(self.null_distance, Level) else None
+        return self.base.exponential(x, y)
 
     @property
     def greatest(self) -> Budget:

@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from metricdp.metrics.amounts import Exact, budget
 from metricdp.metrics.coordinates import Floats, same_length, tuples
 from metricdp.metrics.finite import discrete, individuals, unprotected
 from metricdp.metrics.metric import Metric, as_metric
-from metricdp.metrics.norms import COMBINE, ball_norm, exact_norm, ratio_norm
+from metricdp.metrics.norms import COMBINE, Root, ball_norm, exact_norm, root_norm
 from metricdp.metrics.nulls import nullable
 
 __all__ = [
@@ -67,8 +66,8 @@ class Positions(Metric):
     def _irrational(self, x: Any, y: Any) -> arb:
         return ball_norm([metric.ball(a, b) for metric, a, b in self._by_position(x, y)], self._norm())
 
-    def _likelihood_ratio(self, x: Any, y: Any) -> Fraction | None:
-        return ratio_norm([metric.likelihood_ratio(a, b) for metric, a, b in self._by_position(x, y)], self._norm())
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        return root_norm([metric.exponential(a, b) for metric, a, b in self._by_position(x, y)], self._norm())
 
     def _by_position(self, x: Any, y: Any) -> list[tuple[Metric, Any, Any]]:
         (left,), (right,) = self._read([x]), self._read([y])

@@ -31,6 +31,7 @@ class GreatCircle(Metric):
 
     radius: Fraction = EARTH_RADIUS
     kind: ClassVar[str] = "great_circle"
+    rounds_closely: ClassVar[bool] = False  # coordinates are rounded before they are subtracted
     sound: ClassVar[bool] = True
     _geodesic: ClassVar[bool] = True
     _unit_name: ClassVar[str | None] = "m"

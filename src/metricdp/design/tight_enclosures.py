@@ -1,0 +1,208 @@
+"""The least scale above which a tight-constraints mechanism always exists, by enclosures over intervals of scales.
+
+For ``Q(s) a(s) = 1`` with the entries ``Σ exp(-s t)``, the solution near a scale s0 is close to its Taylor polynomial
+``y(τ) = y_0 + y_1 τ + .. + y_p τ^p``, with ``y_k = -R Σ_j q_j y_{k-j}`` for an approximate inverse R of Q(s0) and the
+derivatives ``q_j = Q^{(j)}(s0) / j!``. The residual ``r = 1 - Q y`` is bounded over all of ``0 <= τ <= h``, all rounding
+included, and so is ``ρ >= ‖I - R Q‖``; then every entry of ``a - y`` is at most ``|R| r + ρ / (1 - ρ) ‖ |R| r ‖``.
+
+Far above, where all entries off the diagonal sum to less than 1 in every row, ``a = (I + E²+ E⁴ + ..)(I - E) 1 > 0``.
+From there intervals are laid downward, each with a proof that ``a > 0`` on all of it, until the first scale at which
+an entry is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from metricdp.design.distance_classes import DistanceClasses
+from metricdp.design.tight_solving import decay_ball
+from metricdp.exact.balls import ball, float_above, precision
+from metricdp.exact.refine import Floats
+
+__all__ = ["Bracket", "least_by_enclosures"]
+
+_ORDER = 4
+_UNIT = 2.0**-53
+_NEAR = 3e-10
+_SMALLEST_STEP = 1e-7
+_MOST_STEPS = 5000
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Where the least scale is.
+
+    Attributes:
+        upper: from here on a mechanism always exists: proved.
+        lower: here none exists, so the least scale is above: proved. 0 where no such place was found.
+        steps: how many intervals the proof has.
+    """
+
+    upper: float
+    lower: float
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The Taylor polynomial at one scale, with errors over an interval of scales above it.
+
+    Attributes:
+        coefficients: ``y_k``, a row for each k.
+        steady: what every entry may be off at τ = 0, and its part that does not grow like τ^(p+1).
+        growing: the factor of τ^(p+1) of what it may be off on top; None where nothing could be proved.
+    """
+
+    coefficients: Floats
+    steady: Floats
+    growing: Floats
+
+    def positive_until(self, step: float) -> bool:
+        """Whether every entry is positive for ``0 <= τ <= step``."""
+        y = self.coefficients
+        powers = step ** np.arange(len(y))
+        swing = np.abs(y[2:]).T @ powers[2:] + step ** len(y) * self.growing
+        far_from_zero = y[0] - np.abs(y[1]) * step - swing > self.steady * 1.001
+        rising = (y[0] > self.steady * 1.001) & (y[1] * step >= swing * 1.001)
+        return bool((far_from_zero | rising).all())
+
+    @property
+    def negative(self) -> bool:
+        """Whether some entry is negative at τ = 0."""
+        return bool((self.coefficients[0] + self.steady * 1.001 < 0).any())
+
+
+class _Scales:
+    """The quotient matrix as a function of the scale."""
+
+    def __init__(self, classes: DistanceClasses) -> None:
+        self.classes = classes
+        with precision(96):
+            space = classes.space
+            values = [float(space.ball(i, j)) if i != j else 0.0 for i, j in classes.pairs]
+        self.distances = np.array(values)
+        order = np.argsort(classes.labels, kind="stable")
+        self.codes = classes.codes[np.ix_(classes.leaders, order)]
+        self.starts = np.concatenate([[0], np.cumsum(classes.sizes)[:-1]])
+        self.finite = np.where(np.isfinite(self.distances), self.distances, 0.0)
+        self.terms = len(order) + 16
+
+    def decays(self, scale: float) -> Floats:
+        """``exp(-s t)`` for every different distance, within ``(s t + 4) 2^-52`` of it, relatively."""
+        with precision(96):
+            held = ball(scale)
+            falls = [0.0 if math.isinf(t) else float((-held * ball(t)).exp()) for t in self.distances.tolist()]
+        return np.array(falls)
+
+    def summed(self, by_code: Floats) -> Floats:
+        """One entry for each two classes: the sum over the points of the second."""
+        return np.asarray(np.add.reduceat(by_code[self.codes], self.starts, axis=1))
+
+    @cached_property
+    def top(self) -> float:
+        """A scale from which on all entries off the diagonal sum to less than 1 in every row."""
+        low, high = 0.0, 1.0
+        while not self._scattered(high):
+            low, high = high, 2 * high
+        for _ in range(20):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._scattered(middle) else (middle, high)
+        return high
+
+    def _scattered(self, scale: float) -> bool:
+        rows = self.decays(scale)[self.codes].sum(axis=1)
+        return bool((rows * (1 + self.terms * 4 * _UNIT * (1 + scale * float(self.finite.max()))) < 2).all())
+
+    def solution(self, scale: float) -> Floats:
+        """The solution in floats."""
+        matrix = self.summed(self.decays(scale))
+        return np.asarray(np.linalg.solve(matrix, np.ones(len(matrix))))
+
+    def model(self, scale: float, step: float) -> _Model | None:
+        """The Taylor polynomial at a scale, proved over the interval from there to ``scale + step``."""
+        falls, t = self.decays(scale), self.finite
+        derivatives = [self.summed(falls * (-t) ** k / math.factorial(k)) for k in range(_ORDER + 1)]
+        magnitudes = [np.abs(q) for q in derivatives]  # all terms of one sum have the same sign
+        slack = 2 * _UNIT * (scale * t + self.terms + 8)
+        errors = [self.summed(falls * t**k / math.factorial(k) * slack) for k in range(_ORDER + 1)]
+        last = self.summed(falls * t ** (_ORDER + 1) / math.factorial(_ORDER + 1)) * 1.001  # falls only shrink above
+        try:
+            inverse = np.linalg.inv(derivatives[0])
+        except np.linalg.LinAlgError:
+            return None
+        size = np.abs(inverse)
+        ones = np.ones(len(inverse))
+        first = inverse @ ones
+        first = first + inverse @ (ones - derivatives[0] @ first)
+        y = [first]
+        for k in range(1, _ORDER + 1):
+            y.append(-inverse @ sum((derivatives[j] @ y[k - j] for j in range(1, k + 1)), np.zeros(len(ones))))
+        steady = np.zeros(len(ones))
+        for k in range(_ORDER + 1):
+            residual = np.abs((ones if k == 0 else 0) - sum(derivatives[j] @ y[k - j] for j in range(k + 1)))
+            rounding = sum(
+                (errors[j] + self.terms * 2 * _UNIT * magnitudes[j]) @ np.abs(y[k - j]) for j in range(k + 1)
+            )
+            steady += step**k * (residual + rounding + 4 * _UNIT)
+        growing = np.zeros(len(ones))
+        for k in range(_ORDER + 1):
+            growing += step**k * (last @ np.abs(y[k]))
+            for j in range(_ORDER + 1):
+                if j + k > _ORDER:
+                    growing += step ** (j + k - _ORDER - 1) * ((magnitudes[j] + errors[j]) @ np.abs(y[k]))
+        rest = np.abs(np.eye(len(ones)) - inverse @ derivatives[0])
+        rest += size @ (errors[0] + 4 * self.terms * _UNIT * magnitudes[0])
+        for k in range(1, _ORDER + 1):
+            rest += step**k * (np.abs(inverse @ derivatives[k]) + size @ (errors[k] + self.terms * 4 * _UNIT * magnitudes[k]))
+        rest += step ** (_ORDER + 1) * (size @ last)
+        contraction = float(rest.sum(axis=1).max()) * 1.001
+        if not contraction < 0.9:
+            return None
+        beyond = contraction / (1 - contraction)
+        parts = [(size @ part) * 1.001 for part in (steady, growing)]
+        return _Model(np.array(y), *(part + beyond * part.max() * 1.001 for part in parts))
+
+
+def least_by_enclosures(classes: DistanceClasses, floor: float = 0.0) -> Bracket:
+    """The least scale above which a mechanism always exists, for any distances.
+
+    Args:
+        classes: the distances and the classes of points.
+        floor: stop there at the latest.
+    """
+    scales = _Scales(classes)
+    top, step, steps = float_above(scales.top), 0.05, 1
+    while top > floor and steps < _MOST_STEPS:
+        start = max(top - step, 0.0)
+        model = scales.model(start, (top - start) * (1 + 1e-9)) if start else None
+        if model is not None and model.positive_until((top - start) * (1 + 1e-9)):
+            top, step, steps = start, 1.5 * step, steps + 1
+            continue
+        crossing = _crossing(scales, start, top) if start else None
+        if crossing is not None:
+            above, below = crossing + _NEAR, crossing - _NEAR
+            reach = (top - above) * (1 + 1e-9)
+            model = scales.model(above, reach)
+            under = scales.model(below, 0.0)
+            if model is not None and model.positive_until(reach) and under is not None and under.negative:
+                return Bracket(above, below, steps + 1)
+        step /= 2
+        if step < _SMALLEST_STEP:
+            break
+    return Bracket(top, 0.0, steps)
+
+
+def _crossing(scales: _Scales, low: float, high: float) -> float | None:
+    """A scale between, in floats, at which an entry of the solution changes its sign."""
+    if scales.solution(low).min() >= 0:
+        return None
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if scales.solution(middle).min() < 0 else (low, middle)
+    return high
