@@ -59,7 +59,7 @@ def _contenders(channel: Channel, pairs: Pairs, delta: float) -> list[Pair]:
     """Pairs whose scale may be the largest of all, found in floats with a margin."""
     low, high = _ratios(channel.matrix, delta)
     constrained, distances = pairs.constrained, pairs.distances
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = np.log(np.maximum(low, 1)) / (distances * (1 + VIEW_ERROR))
         most = np.log(np.maximum(high, 1)) / (distances * (1 - VIEW_ERROR)) * (1 + VIEW_ERROR) + VIEW_ERROR
     top = float(least[constrained & ~pairs.extreme].max(initial=0.0)) * (1 - VIEW_ERROR)

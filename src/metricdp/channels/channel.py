@@ -103,7 +103,7 @@ class Channel(Mechanism):
         >>> Channel.from_matrix([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]]).total
         4
         """
-        names, columns = tuple(inputs), tuple(outputs)
+        names, columns = _labels(inputs, "input"), _labels(outputs, "output")
         rows = [list(row) for row in P.tolist()] if isinstance(P, np.ndarray) else [list(row) for row in P]
         if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
             raise ShapeError(f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs")

@@ -134,8 +134,9 @@ def _geometric(mechanism: Geometric, rows: Sequence[Any]) -> _Table:
 
     growth = _rational_exponential(mechanism.metric.level, step)
     rational = None if growth is None else lambda: spread(1 / growth, lambda share: share)
-    rate = float(mechanism.metric.level) * float(step)
-    least = (-rate * k + math.log(-math.expm1(-rate)) - math.log(2)) / math.log(2) - 2
+    rate = mechanism.metric.level * step
+    # (1 - a) / (1 + a) is at least rate / 4 where that is below 1/2, and log2 of a rational is known to a bit or two.
+    least = -_above(rate * k) / math.log(2) + min(0, _log2_below(rate)) - 4
     return _Table(tuple(_point(step * place) for place in range(k + 1)), fixed, least, rational)
 
 
@@ -157,8 +158,7 @@ def _response(mechanism: RandomizedResponse, rows: Sequence[Any]) -> _Table:
     growth = _rational_exponential(mechanism.epsilon)
     lie = None if growth is None else (1 - mechanism.delta) / (others + growth)
     rational = None if lie is None else lambda: spread(1 - others * lie, lie)
-    least = math.log2((1 - float(mechanism.delta)) / (others + math.exp(min(700, float(mechanism.epsilon))))) - 1
-    least -= max(0.0, float(mechanism.epsilon) - 700) / math.log(2)
+    least = math.log2(1 - mechanism.delta) - math.log2(others + 1) - _above(mechanism.epsilon) / math.log(2) - 2
     return _Table(mechanism.values, fixed, least, rational)
 
 
@@ -184,7 +184,7 @@ def _sets(mechanism: SetResponse, rows: Sequence[Any]) -> _Table:
 
     growth = _rational_exponential(mechanism.metric.level)
     rational = None if growth is None else lambda: spread(1 / (1 + growth), lambda share: share)
-    least = -len(universe) * math.log2(1 + math.exp(float(mechanism.metric.level))) - 1
+    least = -len(universe) * (_above(mechanism.metric.level) / math.log(2) + 1) - 1
     return _Table(tuple(subsets), fixed, least, rational)
 
 
@@ -230,7 +230,13 @@ def _postprocessed(mechanism: Postprocessed, rows: Sequence[Any]) -> _Table:
         sums = [[sum(values[place] for place in some) for some in columns] for values in finer.tolist()]
         return _coarser(np.array(sums, dtype=object), _GUARD_BITS)
 
-    return _Table(outputs, fixed, before.least)
+    def rational() -> Any:
+        assert before.rational is not None
+        return [
+            [sum((values[place] for place in some), Fraction(0)) for some in columns] for values in before.rational()
+        ]
+
+    return _Table(outputs, fixed, before.least, rational if before.rational is not None else None)
 
 
 def _part(mechanism: Any, rows: list[Any]) -> _Table:
@@ -244,7 +250,10 @@ def _part(mechanism: Any, rows: list[Any]) -> _Table:
     def fixed(bits: int) -> Weights:
         return np.array([[-(-(value << bits) // total) for value in row] for row in weights.tolist()], dtype=object)
 
-    return _Table(mechanism.outputs, fixed, least.bit_length() - total.bit_length() - 2)
+    def rational() -> Any:
+        return np.array([[Fraction(value, total) for value in row] for row in weights.tolist()], dtype=object)
+
+    return _Table(mechanism.outputs, fixed, least.bit_length() - total.bit_length() - 2, rational)
 
 
 def _side_by_side(parts: Sequence[_Table]) -> _Table:
@@ -259,8 +268,15 @@ def _side_by_side(parts: Sequence[_Table]) -> _Table:
             product = _coarser(pairs.reshape(len(pairs), -1), finer)
         return _coarser(product, _GUARD_BITS)
 
+    def rational() -> Any:
+        product, *others = (np.asarray(part.rational(), dtype=object) for part in parts if part.rational is not None)
+        for other in others:
+            product = (product[:, :, None] * other[:, None, :]).reshape(len(product), -1)
+        return product
+
     outputs = tuple(itertools.product(*(part.outputs for part in parts)))
-    return _Table(outputs, fixed, sum(part.least for part in parts))
+    exact = all(part.rational is not None for part in parts)
+    return _Table(outputs, fixed, sum(part.least for part in parts), rational if exact else None)
 
 
 def _coarser(weights: Weights, bits: int) -> Weights:
@@ -287,6 +303,17 @@ def _moved(fixed: FixedPoint, weights: Weights, total: int) -> float:
         for row, ideal in zip(weights.tolist(), finer.tolist(), strict=True)
     )
     return float_above(Fraction(change, 2 << (bits + _GUARD_BITS)))
+
+
+def _above(level: Level) -> float:
+    """A float that is not below a level."""
+    return level.enclose().outward[1]
+
+
+def _log2_below(level: Level) -> int:
+    """An integer that is not above the logarithm to base 2 of a level."""
+    low = Fraction(level.enclose().lower)
+    return low.numerator.bit_length() - low.denominator.bit_length() - 1
 
 
 def _rational_exponential(level: Level, distance: Fraction = Fraction(1)) -> Fraction | None:

@@ -46,4 +46,8 @@ def _ends(count: int) -> list[int | None]:
 
 def _entry(channel: Channel, row: int, column: int) -> str:
     exact = Fraction(channel.weights[row, column], channel.total)
-    return str(exact) if exact.denominator <= _LARGEST_FRACTION else f"{float(exact):.4g}"
+    if exact.denominator <= _LARGEST_FRACTION:
+        return str(exact)
+    if float(exact) == 0:
+        return f"2^{exact.numerator.bit_length() - exact.denominator.bit_length()}"
+    return f"{float(exact):.4g}"

@@ -1,7 +1,7 @@
 """The capacities of a privacy type as linear programs, solved by columns and certified.
 
-The columns v of a channel lie in the cone ``C = {v >= 0 : v_i <= exp(d_ij) v_j}`` and sum to 1 in every row. To have the
-largest sum of column maxima (or the least sum of column minima) is
+The columns v of a channel lie in the cone ``C = {v >= 0 : v_i <= exp(d_ij) v_j}`` and sum to 1 in each row. The largest
+sum of column maxima (or the least sum of column minima) is to
 
     maximise (minimise)  Σ_k λ_k v_k(z_k)   over columns v_k of C and points z_k, with  Σ_k λ_k v_k = 1,  λ >= 0.
 
@@ -152,8 +152,9 @@ class _Search:
         reached = capacity_of(channel)
         bound = self._bound()
         if self.largest:
-            return Optimum(Enclosure(reached.multiplicative, max(bound, reached.multiplicative)), channel, rounds)
-        return Optimum(Enclosure(reached.additive, max(1 - bound, reached.additive)), channel, rounds)
+            most = min(bound, Fraction(len(self.space)))  # a row of probabilities has no entry above 1
+            return Optimum(Enclosure(reached.multiplicative, max(most, reached.multiplicative)), channel, rounds)
+        return Optimum(Enclosure(reached.additive, max(1 - max(bound, Fraction(0)), reached.additive)), channel, rounds)
 
     def _bound(self) -> Fraction:
         """``Σ y`` for the feasible y of the multipliers, rounded to the safe side."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from flint import fmpq, fmpz, fmpz_poly
 
@@ -113,7 +114,7 @@ def coprime_basis(polynomials: Iterable[fmpz_poly]) -> list[fmpz_poly]:
     """Square-free polynomials without common roots, whose roots are all those of the given ones.
 
     >>> coprime_basis([fmpz_poly([-1, 0, 1]), fmpz_poly([1, 1])])
-    [x + (-1), x + 1]
+    [x + 1, x + (-1)]
     """
     basis: list[fmpz_poly] = []
     for polynomial in polynomials:
@@ -152,4 +153,4 @@ def _square_free(polynomial: fmpz_poly) -> fmpz_poly:
 
 def _changes(polynomial: fmpz_poly) -> int:
     signs = [c > 0 for c in polynomial.coeffs() if c != fmpz(0)]
-    return sum(one != two for one, two in zip(signs, signs[1:], strict=False))
+    return sum(one != two for one, two in pairwise(signs))

@@ -22,7 +22,7 @@ from metricdp.design.structured import Line, Product, StructuredTight, structure
 from metricdp.design.tight_channels import tight_channel
 from metricdp.design.tight_solving import Solved, proved_invertible, refine, solve
 from metricdp.errors import ImpossibleError, KindError, LevelError
-from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.balls import Enclosure
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
 from metricdp.programs.exact import Echelon, integers

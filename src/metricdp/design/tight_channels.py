@@ -23,6 +23,7 @@ __all__ = ["DiagonalAt", "tight_channel"]
 
 _GUARD_BITS = 32
 _MOVED = 2.0**-48
+"""Far above what rounding moves: a unit is 2^-64 of the least probability, and a row has at most 2^10 entries."""
 
 DiagonalAt = Callable[[int], tuple[Enclosure, ...]]
 """For a number of bits, the diagonal with every entry enclosed to about 2^-bits, or exactly."""

@@ -2,10 +2,10 @@
 
 For ``Q(s) a(s) = 1`` with the entries ``Σ exp(-s t)``, the solution near a scale s0 is close to its Taylor polynomial
 ``y(τ) = y_0 + y_1 τ + .. + y_p τ^p``, with ``y_k = -R Σ_j q_j y_{k-j}`` for an approximate inverse R of Q(s0) and the
-derivatives ``q_j = Q^{(j)}(s0) / j!``. The residual ``r = 1 - Q y`` is bounded over all of ``0 <= τ <= h``, all rounding
+derivatives ``q_j = Q^{(j)}(s0) / j!``. The residual ``r = 1 - Q y`` is bounded over all of ``0 <= τ <= h``, rounding
 included, and so is ``ρ >= ‖I - R Q‖``; then every entry of ``a - y`` is at most ``|R| r + ρ / (1 - ρ) ‖ |R| r ‖``.
 
-Far above, where all entries off the diagonal sum to less than 1 in every row, ``a = (I + E²+ E⁴ + ..)(I - E) 1 > 0``.
+Far above, where all entries off the diagonal sum to less than 1 in every row, ``a = (I + E² + E⁴ + ..)(I - E) 1 > 0``.
 From there intervals are laid downward, each with a proof that ``a > 0`` on all of it, until the first scale at which
 an entry is zero.
 """
@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 
 from metricdp.design.distance_classes import DistanceClasses
-from metricdp.design.tight_solving import decay_ball
 from metricdp.exact.balls import ball, float_above, precision
 from metricdp.exact.refine import Floats
 
@@ -54,7 +53,7 @@ class _Model:
     Attributes:
         coefficients: ``y_k``, a row for each k.
         steady: what every entry may be off at τ = 0, and its part that does not grow like τ^(p+1).
-        growing: the factor of τ^(p+1) of what it may be off on top; None where nothing could be proved.
+        growing: the factor of τ^(p+1) of what it may be off on top.
     """
 
     coefficients: Floats
@@ -66,8 +65,9 @@ class _Model:
         y = self.coefficients
         powers = step ** np.arange(len(y))
         swing = np.abs(y[2:]).T @ powers[2:] + step ** len(y) * self.growing
-        far_from_zero = y[0] - np.abs(y[1]) * step - swing > self.steady * 1.001
-        rising = (y[0] > self.steady * 1.001) & (y[1] * step >= swing * 1.001)
+        margin = self.steady * 1.001 + 16 * _UNIT * (np.abs(y[0]) + np.abs(y[1]) * step + swing)
+        far_from_zero = y[0] - np.abs(y[1]) * step - swing > margin
+        rising = (y[0] > margin) & (y[1] * step >= swing * 1.001)
         return bool((far_from_zero | rising).all())
 
     @property
@@ -157,7 +157,9 @@ class _Scales:
         rest = np.abs(np.eye(len(ones)) - inverse @ derivatives[0])
         rest += size @ (errors[0] + 4 * self.terms * _UNIT * magnitudes[0])
         for k in range(1, _ORDER + 1):
-            rest += step**k * (np.abs(inverse @ derivatives[k]) + size @ (errors[k] + self.terms * 4 * _UNIT * magnitudes[k]))
+            rest += step**k * (
+                np.abs(inverse @ derivatives[k]) + size @ (errors[k] + self.terms * 4 * _UNIT * magnitudes[k])
+            )
         rest += step ** (_ORDER + 1) * (size @ last)
         contraction = float(rest.sum(axis=1).max()) * 1.001
         if not contraction < 0.9:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+
+from flint import arb
 
 from metricdp.adversaries.constraints_matrix import constraints_matrix
 from metricdp.adversaries.outward import Bound
@@ -15,6 +18,7 @@ from metricdp.design.tight_enclosures import least_by_enclosures
 from metricdp.design.tight_polynomials import cost, existence
 from metricdp.errors import KindError, LevelError
 from metricdp.exact.balls import Enclosure, ball, enclose
+from metricdp.exact.level import Level
 from metricdp.metrics import Space
 
 __all__ = ["TightScales", "least_scale"]
@@ -88,7 +92,7 @@ def least_scale(space: Space | Line | Product) -> TightScales:
     >>> from metricdp.metrics import chebyshev
     >>> found = least_scale(Space.grid(3, 3, chebyshev()))
     >>> round(found.least, 9), [(round(float(a), 6), float(b)) for a, b in found.intervals]
-    (0.693147181, [(0.693147, inf)])
+    (1.443635475, [(1.443635, inf)])
     """
     if isinstance(space, Line):
         return _always("a line has a positive solution at every scale")
@@ -135,7 +139,7 @@ def _by_polynomials(classes: DistanceClasses) -> TightScales:
         if root is None:
             return otherwise
         near = root.narrowed(_WIDTH)
-        ends = [enclose(lambda end=end: -ball(end).log() / (level.ball() * ball(unit)), 96) for end in (near.upper, near.lower)]  # type: ignore[misc]
+        ends = [enclose(partial(_scale_of, end, level, unit), 96) for end in (near.upper, near.lower)]
         return Enclosure(ends[0].lower, ends[1].upper)
 
     intervals = tuple((scale(high, _NOWHERE), scale(low, _EVERYWHERE)) for low, high in reversed(found.intervals))
@@ -148,6 +152,10 @@ def _by_polynomials(classes: DistanceClasses) -> TightScales:
         0.0,
         "every end is a root of a polynomial, isolated exactly",
     )
+
+
+def _scale_of(alpha: Fraction, level: Level, unit: Fraction) -> arb:
+    return -ball(alpha).log() / (level.ball() * ball(unit))
 
 
 def _always(words: str) -> TightScales:

@@ -23,6 +23,7 @@ from metricdp.design.real_roots import Root, coprime_basis, roots_between, separ
 
 __all__ = ["Existence", "cost", "existence"]
 
+
 @dataclass(frozen=True)
 class Existence:
     """Where in ``0 < α < 1`` a mechanism exists.
@@ -81,7 +82,7 @@ def existence(classes: DistanceClasses) -> Existence:
     for place, root in enumerate(roots):
         if holds[place] or holds[place + 1]:
             continue
-        answer = _at(root, below, tops, determinant, matrix, samples[place])
+        answer = _at(root, below, tops, determinant, matrix, classes.sizes.tolist(), samples[place])
         if answer is None:
             undecided.append(root)
         elif answer:
@@ -128,6 +129,7 @@ def _at(
     tops: Sequence[fmpz_poly],
     determinant: fmpz_poly,
     matrix: Sequence[Sequence[fmpz_poly]],
+    sizes: Sequence[int],
     beside: Fraction,
 ) -> bool | None:
     """Whether a mechanism exists at a root with none on either side; None where that is not decided."""
@@ -139,6 +141,11 @@ def _at(
         return True  # the solution, continued to this place
     if not _vanishes(determinant, root):
         return False  # it is the only one
+    # Q N = D 1 makes N(α) a null vector where D(α) = 0; with the sizes S of the classes S Q is symmetric, so a solution
+    # a would have 0 = N·S Q a = N·S 1.
+    total = sum((size * top for size, top in zip(sizes, tops, strict=True)), fmpz_poly([]))
+    if _vanishes(below, root) and not _vanishes(total, root):
+        return False
     place = root.exact
     if root.polynomial.degree() == 1:
         place = Fraction(-int(root.polynomial[0]), int(root.polynomial[1]))

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -22,10 +21,8 @@ from metricdp.design.distance_classes import DistanceClasses
 from metricdp.design.tight import TightConstraints, tight_constraints
 from metricdp.design.tight_channels import tight_channel
 from metricdp.errors import ImpossibleError, KindError, LevelError
-from metricdp.exact.balls import Enclosure, ball, precision
-from metricdp.exact.level import rational
+from metricdp.exact.balls import Enclosure, precision
 from metricdp.metrics import Guarantee, Space
-from metricdp.metrics.vectors import Absolute
 
 __all__ = ["TypeCapacity", "capacity"]
 
@@ -85,7 +82,7 @@ def capacity(space: Space, method: Method = "choose") -> TypeCapacity:
 
     Where a tight-constraints mechanism ``Φ a = 1`` exists, the multiplicative capacity is ``Σ a``: a is also the dual.
     Where all points see the same distances, the additive one is ``1 - n / Σ_x exp(d(x, z))``; on an even line of n
-    points with ``α = exp(-gap)`` it is ``1 - α^m`` for n = 2 m + 1 and ``1 - 2 α^m / (1 + α)`` for n = 2 m; on a product
+    points with ``α = exp(-gap)`` it is ``1 - α^m`` for n = 2 m + 1 and ``1 - 2 α^m / (1 + α)`` for n = 2 m; on products
     of these, what is left of 1 is the product of the factors'. Otherwise both are linear programs (paper 5, Corollaries
     17 and 18), solved by columns, with a dual that proves the bound.
 
@@ -172,7 +169,7 @@ def _telling(parts: list[Space]) -> _Part:
 
 
 def _formula(space: Space) -> _Part | None:
-    """The additive capacity where a nonnegative dual is known: the same distances from all points, even lines, products."""
+    """The additive capacity where a dual y >= 0 is known: points that see the same distances, even lines, products."""
     if len(space) == 1:
         return None
     axes = constraints_matrix(space).blocks[0].axes
@@ -189,24 +186,22 @@ def _formula(space: Space) -> _Part | None:
             lambda: _product(space, [part.channel() for part in held]),
             "product of formulas",
         )
-    if (gap := _even(space)) is not None:
-        return _even_line(space, gap)
     classes = DistanceClasses.of(space)
+    if (gap := _even(classes)) is not None:
+        return _even_line(space, gap)
     return _same_from_all(space) if len(classes.leaders) == 1 else None
 
 
-def _even(space: Space) -> Any:
-    """The first two points of an evenly spaced line, in order of the line."""
-    if not isinstance(space.metric.unit, Absolute):
+def _even(classes: DistanceClasses) -> tuple[int, int] | None:
+    """Two neighbours on the evenly spaced line that the points are, if they are."""
+    if classes.integers is None or None in classes.integers[1]:
         return None
-    order = sorted(range(len(space)), key=lambda place: rational(_number(space.points[place])))
-    numbers = [rational(_number(space.points[place])) for place in order]
-    gaps = {high - low for low, high in pairwise(numbers)}
-    return (order[0], order[1]) if len(gaps) == 1 else None
-
-
-def _number(point: Any) -> Any:
-    return point[0] if isinstance(point, tuple) else point
+    apart = np.array(classes.integers[1])[classes.codes]
+    order = np.argsort(apart[int(np.argmax(apart[0]))], kind="stable")
+    places = np.arange(len(order))
+    if not (apart[np.ix_(order, order)] == np.abs(places[:, None] - places)).all():
+        return None
+    return int(order[0]), int(order[1])
 
 
 def _even_line(space: Space, gap: tuple[int, int]) -> _Part:

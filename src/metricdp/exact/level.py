@@ -32,7 +32,7 @@ def rational(number: int | float | Fraction | Decimal | str, what: str = "level"
         number = item()
     try:
         return Fraction(number)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, ZeroDivisionError):
         raise LevelError(f"a {what} is a finite number") from None
 
 
@@ -67,10 +67,19 @@ class Level:
         """The level between two rationals; exactly, where it is one."""
         if self.log_of is None:
             return Enclosure(self.coefficient, self.coefficient)
-        return enclose(self.ball, bits)
+        working = bits
+        while True:  # ends, since the logarithm of a rational above 1 is positive; one very near to 1 takes more bits
+            enclosure = enclose(self.ball, working)
+            if enclosure.width * (1 << bits) <= enclosure.lower:
+                return enclosure
+            working *= 2
 
     def __float__(self) -> float:
-        return float(self.enclose(80))
+        """The nearest float; infinity beyond the largest."""
+        try:
+            return float(self.enclose(80))
+        except OverflowError:
+            return math.inf
 
     def __mul__(self, factor: LevelLike) -> Level:
         if isinstance(factor, (int, float, Fraction, Decimal)):

@@ -46,7 +46,7 @@ def number(value: Any, row: int | None = None) -> Fraction:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, np.floating)):
         raise KindError(f"a coordinate is a number, not {type(value).__name__}", row)
-    if not isinstance(value, Fraction) and not math.isfinite(value):
+    if not isinstance(value, (int, Fraction)) and not math.isfinite(value):
         raise NotFiniteError("NaN or infinity where a number belongs", row)
     return Fraction(*value.as_integer_ratio())
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from flint import arb
 
 from metricdp.errors import KindError, LevelError
@@ -340,7 +341,9 @@ class Scaled(Metric):
         return self.base
 
     def _pairwise(self, points: Any, others: Any) -> Floats:
-        return float(self.level) * self.unit.pairwise(points, others)
+        distances = self.unit.pairwise(points, others)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            return np.where((distances > 0) & np.isfinite(distances), float(self.level) * distances, distances)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         distance = self.unit.exactly(x, y)

@@ -29,7 +29,8 @@ __all__ = ["Basis", "LinearProgram", "Solution", "Sparse", "Status"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int32]
-Method = Literal["choose", "simplex", "ipm"]
+Method = Literal["choose", "simplex", "primal", "dual", "ipm"]
+_SIMPLEX = {"dual": 1, "primal": 4}
 
 _SEED = 1
 _SMALLEST = 1e-12
@@ -229,24 +230,29 @@ class LinearProgram:
         basis: Basis | None = None,
         presolve: bool = True,
         crossover: bool = True,
+        keep_basis: bool = True,
     ) -> Solution:
         """Solve it, from the last basis where there is one.
 
         Args:
-            method: "simplex", "ipm" (interior points, then a basis), or the solver's choice.
+            method: "simplex", its variants "primal" (good after new columns or other costs) and "dual" (good after new
+                rows or other bounds), "ipm" (interior points, then a basis), or the solver's choice.
             time_limit: seconds for this solve.
             basis: where to start instead.
             presolve: whether to simplify first; a solve from a basis does not.
             crossover: whether "ipm" ends with a basis; without it, it ends in the middle of the optimal points.
+            keep_basis: whether the solution holds its basis; where many small solves follow each other, copying it
+                costs as much as they do. The program itself always starts from its last one.
 
         Raises:
             LevelError: a method that does not exist, or a time limit that is not positive.
         """
-        if method not in ("choose", "simplex", "ipm"):
-            raise LevelError('the method is "choose", "simplex" or "ipm"')
+        if method not in ("choose", "simplex", *_SIMPLEX, "ipm"):
+            raise LevelError('the method is "choose", "simplex", "primal", "dual" or "ipm"')
         if not time_limit > 0:
             raise LevelError("a time limit is positive")
-        self._option("solver", method)
+        self._option("solver", "simplex" if method in _SIMPLEX else method)
+        self._option("simplex_strategy", _SIMPLEX.get(method, 1))
         self._option("presolve", "choose" if presolve else "off")
         self._option("run_crossover", "on" if crossover else "off")
         self._option("time_limit", self._solver.getRunTime() + time_limit)  # the solver's clock runs on between solves
@@ -256,7 +262,7 @@ class LinearProgram:
         if self._solver.getModelStatus() == highspy.HighsModelStatus.kUnboundedOrInfeasible:
             self._option("presolve", "off")  # which of the two, presolve does not say
             self._run()
-        return self._solution()
+        return self._solution(keep_basis)
 
     def _run(self) -> None:
         """Run with one thread; a process whose solver was first used with more refuses another number, not zero."""
@@ -275,10 +281,10 @@ class LinearProgram:
         start.row_status = [highspy.HighsBasisStatus(code) for code in basis.rows]
         _check(self._solver.setBasis(start), "the basis")
 
-    def _solution(self) -> Solution:
+    def _solution(self, keep_basis: bool) -> Solution:
         status = _STATUSES.get(self._solver.getModelStatus(), Status.UNKNOWN)
         point, info = self._solver.getSolution(), self._solver.getInfo()
-        held = self._solver.getBasis()
+        held = self._solver.getBasis() if keep_basis else None
         ray = None
         if status is Status.INFEASIBLE:
             _, exists, multipliers = self._solver.getDualRay()
@@ -289,7 +295,7 @@ class LinearProgram:
             np.array(point.col_value),
             np.array(point.row_dual),
             np.array(point.col_dual),
-            _basis(held) if held.valid else None,
+            _basis(held) if held is not None and held.valid else None,
             max(int(info.simplex_iteration_count), 0) + max(int(info.ipm_iteration_count), 0),
             ray,
         )

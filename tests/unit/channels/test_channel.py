@@ -176,13 +176,13 @@ def test_labels_of_every_kind():
     channel = Channel.from_matrix(labels, labels, np.full((9, 9), F(1, 9)))
     for place, value in enumerate(labels):
         assert channel.row(value) == channel.column(value) == place
-    assert channel.release((1, 2)) in channel.outputs
+    assert channel.column(channel.release((1, 2))) in range(9)
     assert len(channel.release(labels)) == 9
 
 
 def test_no_inputs_or_outputs():
     for inputs, outputs, rows in [([], "a", []), ("a", [], [[]]), ([], [], [])]:
-        with pytest.raises(ShapeError):
+        with pytest.raises(InputError):
             Channel.from_matrix(inputs, outputs, rows)
 
 
