@@ -36,6 +36,8 @@ class Case:
 
 m = mdp.metrics
 POINTS = [[0.0, 0.0], [1.25, -3.5], [1e3, 1e-3]]
+TIGHT = [["2/3", "1/3"], ["1/3", "2/3"]]
+ROUGH = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
 PLACES = [[48.8566, 2.3522], [90.0, 10.0], [-89.9999, -180.0], [0.0, 179.99999], [51.5, -0.125]]
 
 CASES = [
@@ -59,6 +61,16 @@ CASES = [
     Case("response delta", lambda: mdp.randomized_response("abcd", 1, "0.05"), ["a", "b", "d"], label=True),
     Case("sets", lambda: mdp.set_response("abcde", 1.5), [set(), {"a", "b"}, set("abcde")], label=True),
     Case("exponential", lambda: mdp.exponential(mdp.Space.line(6, 0.5 * m.absolute())), [0, 5, 3], label=True),
+    Case(
+        "channel", lambda: mdp.channels.of(mdp.truncated_geometric(m.absolute(), k=5), range(6)), [0, 5, 3], label=True
+    ),
+    Case("channel, own metric", lambda: mdp.channels.Channel.from_matrix("ab", "ab", TIGHT), ["a", "b"], label=True),
+    Case(
+        "channel, certified",
+        lambda: mdp.channels.certify(ROUGH, mdp.Space("abc", m.discrete())),
+        ["a", "b", "c"],
+        label=True,
+    ),
     Case(
         "null",
         lambda: mdp.laplace(Fraction(1, 20) * m.nullable(m.absolute(), 100), bounds=(0, 100)),

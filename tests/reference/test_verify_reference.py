@@ -22,11 +22,12 @@ from metricdp.exact.balls import precision
 m = mdp.metrics
 F = Fraction
 SPARE = 600
+RADIUS = F("6371008.8")
 
 
 @dataclass(frozen=True)
 class Known:
-    """A distance that the reference knows: a ball at any precision, and (R, n) with exp(d) = R^(1/n), where it is that."""
+    """A distance as a ball at any precision, and ``power`` (R, n) where exp of it is known to be R^(1/n)."""
 
     ball: Callable[[], arb]
     infinite: bool = False
@@ -55,11 +56,13 @@ def log_distance(terms):
     )
 
 
-def root_distance(square, factor=F(1)):
-    return Known(lambda: real(factor) * real(square).sqrt(), zero=square == 0, power=(F(1), 1) if square == 0 else None)
+def root_distance(square, factor=1):
+    return Known(
+        lambda: real(F(factor)) * real(square).sqrt(), zero=square == 0, power=(F(1), 1) if square == 0 else None
+    )
 
 
-def globe_distance(one, two, factor, radius=F("6371008.8")):
+def globe_distance(one, two, factor):
     """By the angle between two vectors in space: nothing like the half-angle formulas."""
 
     def turn(degrees):
@@ -73,16 +76,13 @@ def globe_distance(one, two, factor, radius=F("6371008.8")):
     def length():
         (a, b, c), (d, e, f) = place(one), place(two)
         across = ((b * f - c * e) ** 2 + (c * d - a * f) ** 2 + (a * e - b * d) ** 2).sqrt()
-        return real(factor * radius) * arb.atan2(across, a * d + b * e + c * f)
+        return real(F(factor) * RADIUS) * arb.atan2(across, a * d + b * e + c * f)
 
     return Known(length)
 
 
-def slow_scale(rows, apart, delta=F(0)):
-    """The smallest scale as (R, known) with scale = ln R / d, all tied cases, and whether it is at most 1.
-
-    Returns "infinite" or None where no pair is constrained.
-    """
+def slow_scale(rows, apart, delta=0):
+    """All cases (R, d), whose scales are ln R / d; "infinite" where no scale serves, None where no pair is constrained."""
     cases = []
     for (x, row), (other, row_) in itertools.permutations(enumerate(rows), 2):
         known = apart[x][other]
@@ -115,19 +115,18 @@ def bits_for(rows):
     return 2 * max(value.denominator.bit_length() for row in rows for value in row) + SPARE
 
 
-def at_most(ratio, known, bits, times=F(1)):
-    """Whether ln(ratio) <= times * d, exactly."""
+def at_most(ratio, known, bits):
+    """Whether ln(ratio) <= d, exactly."""
     if known.power is not None:
         power, root = known.power
-        assert times == 1
         return ratio**root <= power
     with precision(bits):
-        gap = real(times) * known.ball() - real(ratio).log()
+        gap = known.ball() - real(ratio).log()
         assert gap > 0 or gap < 0, "the reference itself cannot tell"
         return bool(gap > 0)
 
 
-def check(rows, points, space, apart, delta=F(0), inputs=None, outputs=None):
+def check(rows, points, space, apart, delta=0, inputs=None, outputs=None):
     """Verify says of these rows what the reference finds."""
     inputs = list(points) if inputs is None else inputs
     places = [list(points).index(point) for point in inputs]

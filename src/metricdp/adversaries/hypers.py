@@ -76,10 +76,14 @@ def posterior_floats(prior: Any, channel: Channel) -> Floats:
     >>> posterior_floats([0.5, 0.5], Channel.from_matrix("ab", "yz", [[0.75, 0.25], [0.25, 0.75]])).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
     """
-    both = float_prior(prior, channel.inputs)[:, None] * channel.matrix
+    shares = float_prior(prior, channel.inputs)
+    both = shares[:, None] * channel.matrix
+    seen = shares @ channel.matrix
+    if np.minimum.reduce(seen) > 0:
+        both /= seen
+        return both
     with np.errstate(invalid="ignore"):
-        both /= both.sum(axis=0)
-    return both
+        return np.where(seen > 0, both / seen, np.nan)
 
 
 def joint(prior: Prior, channel: Channel) -> Weights:

@@ -210,9 +210,9 @@ def float_prior(value: Any, points: Sequence[Any]) -> Floats:
         _known_name(value)
         return np.full(len(points), 1 / len(points))
     if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (len(points),):
-        total = float(value.sum())
-        if value.min() >= 0 and abs(total - 1) <= ROUNDING:  # what is refused here gets its error below
-            return value / total
+        total = np.add.reduce(value)  # the bare ufuncs: their methods on arrays take a microsecond more each
+        if np.minimum.reduce(value) >= 0 and abs(total - 1) <= ROUNDING:  # what is refused here gets its error below
+            return value if total == 1 else value / total
     return as_prior(value, points).floats
 
 

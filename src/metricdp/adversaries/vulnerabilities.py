@@ -86,10 +86,12 @@ def vulnerability(
         return _before(Gain, prior, gain, space, exact)
     guessing = isinstance(gain, str) and gain in ("identity", "nib")
     if not exact:
-        both = float_prior(prior, channel.inputs)[:, None] * channel.matrix
-        if not guessing:
-            both = _floats(Gain, gain, channel.inputs, space) @ both
-        return float(both.max(axis=0).sum())
+        shares = float_prior(prior, channel.inputs)
+        if guessing:
+            gained = shares[:, None] * channel.matrix
+        else:
+            gained = (_floats(Gain, gain, channel.inputs, space) * shares) @ channel.matrix
+        return float(np.add.reduce(np.maximum.reduce(gained)))
     belief = as_prior(prior, channel.inputs)
     table, common = joint(belief, channel), 1
     if not guessing:

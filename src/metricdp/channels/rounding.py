@@ -25,8 +25,8 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
 
     Every output that is possible for a row, or for one at a finite distance, gets c units on top:
     ``p (2^B - c m) + c``, rounded to within 2 units. From ``p <= e^d p'`` follows
-    ``p T + c + 2 <= e^d (p' T + c - 2)`` as soon as ``c >= 2 (e^d + 1) / (e^d - 1)``, for the least positive distance d.
-    A unit is 2^-64 of the least probability there is, so this moves nothing one could see.
+    ``p T + c + 2 <= e^d (p' T + c - 2)`` as soon as ``c >= 2 (e^d + 1) / (e^d - 1)``, for the least positive
+    distance d. A unit is 2^-64 of the least probability there is, so this moves nothing one could see.
 
     Args:
         fixed: the probabilities.

@@ -39,6 +39,8 @@ _EXACT_POINTS = 40
 _TOLERANCE = 1e-10
 _ENOUGH = 1e-9
 _SMALLEST = 1e-12
+_FARTHEST = 300.0
+_DEAREST = 1e9
 _MOST_ROUNDS = 500
 _BITS = 128
 
@@ -93,7 +95,9 @@ class _Search:
         count = len(space)
         self.master = LinearProgram(maximize=largest, tolerance=_TOLERANCE)
         self.master.add_rows(1.0, 1.0, Sparse.of([{} for _ in range(count)]))
+        self.unit = 1.0
         self.columns: list[_Column] = []
+        self._add(np.ones(count), 0)
         for z in range(count):
             self._add(self.falls[:, z], z)
             self._add(np.exp(space.distances[z] - space.distances[z].max()), z)
@@ -106,38 +110,58 @@ class _Search:
     def _add(self, values: Floats, point: int) -> None:
         scaled = values / values.max()
         self.columns.append(_Column(scaled, point))
-        self.master.add_columns([scaled[point]], entries=Sparse.of_dense(scaled[None, :]))
+        self.master.add_columns([scaled[point] / self.unit], entries=Sparse.of_dense(scaled[None, :]))
 
     def _pricing(self, z: int) -> LinearProgram:
-        """``minimise ± y · v`` over the v of the cone with v_z = 1; the costs come later."""
+        """``minimise ± y · v`` over the v of the cone with v_z = 1; the costs come later, and v counts in ``_units``."""
         count = len(self.space)
         program = LinearProgram(tolerance=_TOLERANCE)
         bounds = np.zeros(count), np.full(count, np.inf)
         bounds[0][z] = bounds[1][z] = 1.0
         program.add_columns(np.zeros(count), *bounds)
-        program.add_rows(-np.inf, 0.0, Sparse.of([_constraint(self.falls, i, j) for i, j in self.edges]))
+        program.add_rows(-np.inf, 0.0, Sparse.of([self._constraint(z, i, j) for i, j in self.edges]))
         return program
+
+    def _units(self, z: int) -> Floats:
+        """What the unknowns of the program of z count in: columns that grow reach ``exp(d(x, z))``, which is large."""
+        if self.largest:
+            return np.ones(len(self.space))
+        return np.exp(np.minimum(self.space.distances[:, z], _FARTHEST))
+
+    def _constraint(self, z: int, i: int, j: int) -> dict[int, float]:
+        """``exp(-d_ij) v_i - v_j``, divided by the unit of v_j, without what the solver would take for zero."""
+        units = self._units(z)
+        entry = float(self.falls[i, j] * (units[i] / units[j]))
+        return {j: -1.0} if entry < _SMALLEST else {i: entry, j: -1.0}
 
     def run(self) -> int:
         """Add columns until none helps by more than the solver can see."""
         for rounds in range(1, _MOST_ROUNDS + 1):
             solution = self.master.solve(method="simplex")
-            self.weights, self.duals = solution.primal, solution.duals
+            if solution.objective < 0.1 and self.unit > _ENOUGH:  # a solver sees no less than its tolerance
+                self.unit = max(self.unit * solution.objective, _ENOUGH)
+                costs = [column.values[column.point] / self.unit for column in self.columns]
+                self.master.change_costs(range(len(costs)), costs)
+                solution = self.master.solve(method="simplex")
+            self.weights, self.duals = solution.primal, solution.duals * self.unit
             self.basic = solution.basis.basic_columns if solution.basis else []
             self.multipliers, better = [], []
             for z, program in enumerate(self.pricing):
-                program.change_costs(range(len(self.space)), self.sign * self.duals)
+                units = self._units(z)
+                costs = np.clip(self.sign * self.duals * units, -_DEAREST, _DEAREST)
+                program.change_costs(range(len(self.space)), costs)
                 found = program.solve(method="simplex")
-                self.multipliers.append(
-                    {edge: -u for edge, u in zip(self.edges, found.duals.tolist(), strict=True) if u < 0}
-                )
-                if found.objective < self.sign - _ENOUGH:
-                    better.append((found.primal, z))
-            if not better:
-                return rounds
+                duals = zip(self.edges, found.duals.tolist(), strict=True)
+                self.multipliers.append({(i, j): -u / float(units[j]) for (i, j), u in duals if u < 0})
+                column = found.primal * (units / units.max())
+                gain = self.sign * float(column[z] - self.duals @ column)
+                if gain > _ENOUGH * self.unit * float(column.max()):
+                    better.append((column, z))
+            if not better or rounds == _MOST_ROUNDS:
+                break
             for values, z in better:
                 self._add(values, z)
-        return _MOST_ROUNDS
+        return rounds
 
     # A proof in enclosures
 
@@ -252,11 +276,6 @@ def _dual(columns: list[list[Fraction]], costs: list[Fraction]) -> list[Fraction
     table = whole.table()
     held = Echelon.of(fmpz_mat([row[:-1] for row in table]), fmpz_mat([row[-1:] for row in table]))
     return held.solution(0) if held.consistent else None
-
-
-def _constraint(falls: Floats, i: int, j: int) -> dict[int, float]:
-    """``exp(-d_ij) v_i - v_j``, without what the solver would take for zero."""
-    return {j: -1.0} if falls[i, j] < _SMALLEST else {i: float(falls[i, j]), j: -1.0}
 
 
 def _edges(space: Space) -> list[Edge]:

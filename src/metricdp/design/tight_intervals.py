@@ -23,7 +23,7 @@ from metricdp.metrics import Space
 
 __all__ = ["TightScales", "least_scale"]
 
-_MOST_COST = 30_000_000
+_MOST_COST = 200_000_000
 _MOST_CLASSES = 600
 _MOST_POINTS = 2048
 _WIDTH = Fraction(1, 1 << 64)

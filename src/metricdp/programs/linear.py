@@ -101,6 +101,14 @@ class Basis:
     columns: tuple[int, ...]
     rows: tuple[int, ...]
 
+    @classmethod
+    def of_columns(cls, columns: int, basic: Iterable[int], rows: int) -> Basis:
+        """Some columns basic, the other columns at their lower and all rows at their upper bounds."""
+        codes = [int(highspy.HighsBasisStatus.kLower)] * columns
+        for place in basic:
+            codes[place] = int(highspy.HighsBasisStatus.kBasic)
+        return cls(tuple(codes), (int(highspy.HighsBasisStatus.kUpper),) * rows)
+
     @property
     def basic_columns(self) -> list[int]:
         """The columns whose values the basis determines; all others rest at a bound."""

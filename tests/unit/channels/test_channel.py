@@ -275,7 +275,9 @@ def test_outputs_that_the_secrets_type_cannot_hold():
     assert far.release(np.array([0, 1], dtype=np.uint8)).tolist() == [-1, 10**30]
 
 
-@pytest.mark.parametrize("bad", [SECRET, [0, SECRET], np.array([0, 9]), [0, None], [0, math.nan], [[0], [1, {SECRET: 1}]]])
+@pytest.mark.parametrize(
+    "bad", [SECRET, [0, SECRET], np.array([0, 9]), [0, None], [0, math.nan], [[0], [1, {SECRET: 1}]]]
+)
 def test_errors_of_a_release_tell_nothing(bad):
     with pytest.raises(InputError) as caught:
         line().release(bad)

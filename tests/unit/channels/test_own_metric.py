@@ -1,5 +1,6 @@
 """The distance that a channel itself puts between its inputs."""
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -56,15 +57,15 @@ def test_equal_rows_are_at_distance_zero():
 @pytest.mark.parametrize("bits", [10, 64, 3000, 30_000])
 def test_rows_that_differ_in_the_last_bit(bits):
     total = 1 << bits
-    weights = np.array([[total // 2 + 1, total // 2 - 1], [total // 2, total // 2], [total // 4, 3 * (total // 4)]])
-    own = Channel((0, 1, 2), ("a", "b"), weights.astype(object), total)
+    half, quarter = total // 2, total // 4
+    weights = np.array([[half + 1, half - 1], [half, half], [quarter, 3 * quarter]], dtype=object)
+    own = Channel((0, 1, 2), ("a", "b"), weights, total)
     metric = own.guarantee.metric
     assert metric.exactly(0, 1) is None
     assert metric.enclose(0, 1).lower > 0
     space = mdp.Space([0, 1, 2], metric)
     verdict = verify(own, space)
     assert (verdict.holds, verdict.scale, verdict.scale_below) == (True, 1.0, 1.0)
-    weights = weights.astype(object)
     worse = Channel((0, 1, 2), ("a", "b"), np.array([weights[0] + [1, -1], *weights[1:]], dtype=object), total)
     assert not verify(worse, space).holds
 
@@ -80,6 +81,20 @@ def test_a_channel_keeps_its_own_promise_exactly_and_nothing_stronger():
         assert (verdict.holds, verdict.scale, verdict.scale_below) == (True, 1.0, 1.0)
         assert not verify(own, mdp.Space("abcd", F(999_999, 10**6) * metric)).holds
         assert metric.violation("abcd") is None
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_released_twice(times):
+    """A multiple of it is kept exactly by as many releases."""
+    one = channel(["2/3", "1/3"], ["1/3", "2/3"])
+    outputs = list(itertools.product(one.outputs, repeat=times))
+    rows = [[math.prod(one.probability(x, z) for z in some) for some in outputs] for x in one.inputs]
+    metric = times * one.guarantee.metric
+    assert metric.exponential(0, 1).base == 2 ** (times * metric.exponential(0, 1).degree)
+    verdict = verify(Channel.from_matrix(one.inputs, outputs, rows), mdp.Space(one.inputs, metric))
+    assert (verdict.holds, verdict.scale, verdict.scale_below) == (True, 1.0, 1.0)
+    root = F(1, times) * (F(times) * one.guarantee.metric)
+    assert verify(one, mdp.Space(one.inputs, root)).holds
 
 
 def test_it_is_that_of_the_matrix_not_of_the_promise():

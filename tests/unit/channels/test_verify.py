@@ -299,8 +299,16 @@ def test_the_poles_are_one_place():
 GLOBE = m.great_circle()
 MIDDLE = (F(1 / 3) + F(math.nextafter(1 / 3, 1))) / 2
 MISLEADING = {
-    "fractions either side of a rounding": ((0, MIDDLE - F(1, 10**20)), (0, MIDDLE + F(1, 10**20)), (F(1, 10**7), MIDDLE)),
-    "latitudes either side of a rounding": ((MIDDLE - F(1, 10**20), 0), (MIDDLE + F(1, 10**20), 0), (MIDDLE, F(1, 10**7))),
+    "fractions either side of a rounding": (
+        (0, MIDDLE - F(1, 10**20)),
+        (0, MIDDLE + F(1, 10**20)),
+        (F(1, 10**7), MIDDLE),
+    ),
+    "latitudes either side of a rounding": (
+        (MIDDLE - F(1, 10**20), 0),
+        (MIDDLE + F(1, 10**20), 0),
+        (MIDDLE, F(1, 10**7)),
+    ),
     "across the date line": ((0.0, 359.99999999999994), (0.0, -2e-14), (1e-7, 0.0)),
     "across the date line, nearer": ((0.0, 180 - 2.842170943040401e-14), (0.0, -180.0), (1e-7, 180.0)),
     "near the pole": ((90 - F(1, 10**16), 0), (90 - F(1, 10**16), 90), (89.9999999, 0)),
@@ -325,7 +333,9 @@ def test_near_places_on_the_globe(name):
 
 @pytest.mark.parametrize("deep", [10**10, 10**30])
 def test_near_leaves_of_a_deep_tree(deep):
-    metric = m.taxonomy({"a": "r", "b": "a", "c": "a", "d": "b"}, {"a": deep, "b": F(13, 10**7), "c": F(1, 10**7), "d": 1})
+    metric = m.taxonomy(
+        {"a": "r", "b": "a", "c": "a", "d": "b"}, {"a": deep, "b": F(13, 10**7), "c": F(1, 10**7), "d": 1}
+    )
     space = mdp.Space("bcd", metric)
     rows = [[F(1, 2) + F(1, 10**5), F(1, 2) - F(1, 10**5)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]]
     verdict = verify(Channel.from_matrix("bcd", "yz", rows), space)

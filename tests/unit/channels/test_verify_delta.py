@@ -28,7 +28,9 @@ def test_randomized_response_is_tight():
     assert (verdict.holds, verdict.scale, verdict.scale_below) == (True, 1.0, 1.0)
     assert verdict.delta == F(1, 10)
     assert not verify(channel, LN2, F(1, 10) - F(1, 10**40)).holds
-    assert verify(channel, LN2, F(1, 10) + F(1, 10**40)).scale < 1
+    inside = verify(channel, LN2, F(1, 10) + F(1, 10**40))
+    assert inside.holds
+    assert inside.scale_below < 1
     assert not verify(channel, LN2).holds
     x, other, z = verdict.witness
     assert x == z != other
@@ -116,7 +118,9 @@ def test_ties_among_outputs():
     for order in itertools.permutations(range(4)):
         rows = [[F(2, 5), F(1, 5), F(1, 5), F(1, 5)], [F(1, 5), F(1, 10), F(1, 2), F(1, 5)]]
         rows = [[row[z] for z in order] for row in rows]
-        verdict = verify(Channel.from_matrix([0, 1], range(4), rows), mdp.Space.line(2, mdp.ln(2) * m.absolute()), F(1, 20))
+        verdict = verify(
+            Channel.from_matrix([0, 1], range(4), rows), mdp.Space.line(2, mdp.ln(2) * m.absolute()), F(1, 20)
+        )
         # From row 1 to row 0: (1/2 - 1/20) / (1/5) = 9/4, more than (3/5 - 1/20) / (3/10) = 11/6.
         assert not verdict.holds
         assert verdict.scale == pytest.approx(math.log(9 / 4) / math.log(2))
@@ -152,7 +156,7 @@ def test_forms_of_delta():
 
 def test_subsets_by_brute_force_with_long_weights():
     total = 1 << 700
-    weights = [[total // 3 + z for z in range(3)], [total // 5, total // 7, total // 2]]
+    weights = [[total // 4 + z for z in range(3)], [total // 5, total // 7, total // 2]]
     rows = [[F(value, total) for value in row] for row in weights]
     for row in rows:
         row.append(1 - sum(row))
@@ -165,4 +169,4 @@ def test_subsets_by_brute_force_with_long_weights():
             for some in itertools.combinations(range(4), size)
         )
         verdict = verify(channel, mdp.Space.line(2), delta)
-        assert verdict.scale == pytest.approx(math.log(best), rel=1e-12)
+        assert verdict.scale == pytest.approx(max(0, math.log(best)), rel=1e-12)

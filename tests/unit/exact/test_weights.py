@@ -147,4 +147,3 @@ def test_many_rows_share_a_small_table(monkeypatch):
 
 def test_no_draws():
     assert IntegerRows(matrix([[1, 1]]), 2).draw(np.array([], dtype=np.int64)).tolist() == []
-
