@@ -202,7 +202,8 @@ def test_more_delta_never_raises_the_scale(data, delta):
 def test_both_together_cost_the_sum(data):
     """Two releases of one secret are private for the sum of their own metrics, and no less where both are tight."""
     space = data.draw(spaces(most=4))
-    one, two = (data.draw(channels(space.points, most=3, zeros=False)) for _ in range(2))
+    one = data.draw(channels(space.points, most=3, zeros=False))
+    two = data.draw(channels(space.points, most=3, zeros=False))
     both = Channel.from_matrix(
         space.points,
         list(itertools.product(one.outputs, two.outputs)),

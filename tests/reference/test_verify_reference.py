@@ -82,7 +82,7 @@ def globe_distance(one, two, factor):
 
 
 def slow_scale(rows, apart, delta=0):
-    """All cases (R, d), whose scales are ln R / d; "infinite" where no scale serves, None where no pair is constrained."""
+    """All cases (R, d), of scale ln R / d; "infinite" where no scale serves, None where no pair is constrained."""
     cases = []
     for (x, row), (other, row_) in itertools.permutations(enumerate(rows), 2):
         known = apart[x][other]

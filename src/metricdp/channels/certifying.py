@@ -104,6 +104,7 @@ def _nearnesses(pairs: Pairs) -> list[float]:
 def _nearest(wanted: Floats, pairs: Pairs, near: float, made: Callable[[Weights, int], Certified]) -> Certified | None:
     """A verified channel near to the matrix, with points nearer than ``near`` taken as one."""
     positive = np.maximum(wanted, 0)
+    positive /= positive.max(axis=1, keepdims=True)
     logs = close_columns(_log(positive / positive.sum(axis=1, keepdims=True)), shorter_distances(pairs, _SLACK, near))
     share = 0.0
     for _ in range(_ATTEMPTS):
@@ -198,13 +199,16 @@ def _certified(
     plain = Channel(tuple(inputs), tuple(outputs), weights, total)
     change = plain.matrix - wanted
     error = 0.0 if _equal(plain, wanted) else 2.0**-50 * len(outputs)
-    moved = float(np.abs(change).sum(axis=1).max()) / 2 * (1 + 2.0**-40) + error
+    with np.errstate(over="ignore"):  # from a matrix of huge numbers, infinitely far
+        moved = float(np.abs(change).sum(axis=1).max()) / 2 * (1 + 2.0**-40) + error
     try:
         apart = space.metric.unit.pairwise(list(inputs), list(outputs))
     except MetricDPError:
         cost = None
     else:
         apart = np.where(np.isfinite(apart), apart, 0.0)
+        if not math.isfinite(moved):
+            return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, None)
         cost = max(0.0, float((change * apart).sum(axis=1).max()) * (1 + 2.0**-40) + error * float(apart.max()))
     return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
 
@@ -236,7 +240,7 @@ def _read(matrix: Any, space: Space) -> Floats:
 
 def _as_it_is(inputs: Sequence[Any], outputs: Sequence[Any], wanted: Floats) -> Channel | None:
     """The matrix as a channel, where it is one but for the rounding of its sums."""
-    if wanted.min() < 0 or np.abs(wanted.sum(axis=1) - 1).max() > ROUNDING / 2:
+    if wanted.min() < 0 or wanted.max() > 2 or np.abs(wanted.sum(axis=1) - 1).max() > ROUNDING / 2:
         return None
     return Channel.from_matrix(inputs, outputs, wanted)
 

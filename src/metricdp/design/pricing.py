@@ -120,21 +120,22 @@ class Pricing:
 
     def solve(self, costs: Floats, tolerance: float, attempts: int) -> Priced:
         """The best column for these costs, to within ``tolerance`` of the value or after so many attempts."""
-        fresh = np.flatnonzero((costs < 0) & ~self._begun)
-        if len(fresh):
-            self._begun[fresh] = True
-            neighbours = self.geometry.neighbours[fresh]
-            self._add(np.repeat(fresh, neighbours.shape[1]), neighbours.ravel())
         self._program.change_row_bounds(np.arange(len(costs)), -np.inf, costs * self.scale)
         sources = np.flatnonzero(costs < 0)
         if not len(sources):
             sources = np.array([self.centre])
+        # Other bounds leave the basis good for the dual method, new columns for the primal one: never both at once.
         priced, missing = self._once(costs, sources, "dual")
+        fresh = sources[~self._begun[sources]]
+        self._begun[fresh] = True
+        neighbours = self.geometry.neighbours[fresh]
+        later = np.repeat(fresh, neighbours.shape[1]), neighbours.ravel()
+        missing = np.concatenate([missing[0], later[0]]), np.concatenate([missing[1], later[1]])
         for _ in range(attempts):
-            if priced.reduced - priced.value <= tolerance or not self._add(*missing):
+            if (priced.reduced - priced.value <= tolerance and not len(fresh)) or not self._add(*missing):
                 return priced
+            fresh = fresh[:0]
             priced, missing = self._once(costs, sources, "primal")
-        self._add(*missing)
         return priced
 
     def _once(self, costs: Floats, sources: Places, method: str) -> tuple[Priced, tuple[Places, Places]]:
@@ -146,7 +147,9 @@ class Pricing:
                 basis = Basis.of_columns(self._program.columns, range(count), count)
         solution = self._program.solve(method, basis=basis, keep_basis=False)  # type: ignore[arg-type]
         values = np.abs(solution.duals) * self.scale
-        if not (solution.optimal and np.isfinite(values).all() and values[sources].max() > 0):
+        if not values[sources].any():  # as long as pairs are missing, the best may stand apart from all that gain
+            sources = np.flatnonzero(values)
+        if not (solution.optimal and np.isfinite(values).all() and len(sources)):
             column = self.geometry.decay[self.centre] / (self.geometry.mass @ self.geometry.decay[self.centre])
             nothing = np.empty(0, dtype=np.int64)
             return Priced(-np.inf, column, float(costs @ column), np.empty(0)), (nothing, nothing)

@@ -171,7 +171,7 @@ class _Search:
         prices = trial[self.orbits.points]
         gap = (self.loss - self.bound) / self.loss
         tolerance = 0.02 * gap * self.loss / len(prices)
-        attempts = 0 if self.flows is None else 3
+        attempts = 6 if self.flows is None else 6
         found: list[tuple[int, Priced]] = []
         for place, z in enumerate(self.orbits.representatives.tolist()):
             if self._late():

@@ -14,6 +14,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.errors import OutOfDomainError
 from metricdp.exact.bits import Source, Words, source
 from metricdp.exact.refine import BLOCK, Integers, _balls_only
 
@@ -60,7 +61,10 @@ class IntegerRows:
         return guide
 
     def draw(self, rows: Integers) -> Integers:
-        """A place for each of the given rows, independently."""
+        """A place for each of the given rows, independently; refuses a number that is none of them."""
+        outside = (rows < 0) | (rows >= len(self._sums))
+        if outside.any():
+            raise OutOfDomainError(f"outside the rows 0 .. {len(self._sums) - 1}", int(np.argmax(outside)))
         drawn = np.empty(len(rows), dtype=np.int64)
         for start in range(0, len(rows), BLOCK):
             some = rows[start : start + BLOCK]

@@ -136,7 +136,10 @@ class Capped(Metric):
 
     def _exponential(self, x: Any, y: Any) -> Root | None:
         side = decide_sign(lambda: self.base.ball(x, y) - self.cap.ball())
-        return Root.of(self.cap) if side > 0 else self.base.exponential(x, y) if side < 0 else None
+        cap, base = Root.of(self.cap), self.base.exponential(x, y)
+        if side == 0:  # equal, as far as balls can tell
+            return cap if cap == base else None
+        return cap if side > 0 else base
 
     @property
     def greatest(self) -> Budget:

@@ -19,7 +19,7 @@ from metricdp.metrics.axioms import Distances, Violation
 from metricdp.metrics.coordinates import Floats, frozen
 from metricdp.metrics.finite import Listed, matrix
 from metricdp.metrics.metric import Metric
-from metricdp.metrics.norms import ball_norm, exact_sum
+from metricdp.metrics.norms import Root, ball_norm, exact_sum, root_norm
 
 __all__ = ["Closed", "Normalized", "close", "farthest", "normalize"]
 
@@ -80,6 +80,10 @@ class Closed(Listed):
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return ball_norm([self.base.ball(*step).min(self.base.ball(*step[::-1])) for step in self._steps(x, y)], 1)
+
+    def _exponential(self, x: Any, y: Any) -> Root | None:
+        steps = [(self.base.exponential(*step), self.base.exponential(*step[::-1])) for step in self._steps(x, y)]
+        return root_norm([None if one is None or two is None else min(one, two) for one, two in steps], 1)
 
     def _formula(self) -> str:
         return f"closure({self.base}; {len(self.points)} points)"

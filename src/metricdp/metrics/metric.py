@@ -27,6 +27,7 @@ __all__ = ["Metric", "Scaled"]
 
 _ONE = Level(Fraction(1))
 _MOST_BITS = 1 << 16
+_LEAST_LEVEL = 1e-290
 
 
 @dataclass(frozen=True, repr=False)
@@ -358,7 +359,15 @@ class Scaled(Metric):
         from metricdp.metrics.norms import Root
 
         distance = self.unit.exactly(x, y)
-        return Root.of(self.level * distance) if isinstance(distance, Fraction) else None
+        if isinstance(distance, Fraction):
+            return Root.of(self.level * distance)
+        unit = self.unit.exponential(x, y)
+        return None if unit is None or self.level.log_of is not None else unit.to_the(self.level.coefficient)
+
+    @property
+    def close_view(self) -> bool:
+        """Whether the unit's is, and floats hold the level well."""
+        return _LEAST_LEVEL < float(self.level) < 1 / _LEAST_LEVEL and self.unit.close_view
 
     @property
     def greatest(self) -> Budget:

@@ -62,13 +62,13 @@ class Root:
     @classmethod
     def of(cls, logarithm: Level) -> Root | None:
         """The exponential of a rational multiple of a logarithm; None of another number, or where it is too long."""
-        power = logarithm.coefficient
-        if logarithm.log_of is None:
-            return None
-        length = power.numerator * max(logarithm.log_of.numerator, logarithm.log_of.denominator).bit_length()
-        if length > _LONGEST or power.denominator > _HIGHEST:
-            return None
-        return cls(logarithm.log_of**power.numerator, power.denominator)
+        return None if logarithm.log_of is None else cls(logarithm.log_of).to_the(logarithm.coefficient)
+
+    def to_the(self, power: Fraction) -> Root | None:
+        """This number to a positive power; None where it is too long."""
+        degree = self.degree * power.denominator
+        length = power.numerator * max(self.base.numerator, self.base.denominator).bit_length()
+        return None if length > _LONGEST or degree > _HIGHEST else Root(self.base**power.numerator, degree)
 
     def __mul__(self, other: Root) -> Root:
         degree = math.lcm(self.degree, other.degree)

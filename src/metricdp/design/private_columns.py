@@ -1,0 +1,266 @@
+"""The columns that a private mechanism is made of, and the best mechanism for a prior, in rationals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from flint import fmpq_mat, fmpz_mat
+
+from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix, fraction
+from metricdp.adversaries.losses import Loss
+from metricdp.adversaries.prior import Prior
+from metricdp.channels.certified import Certified
+from metricdp.channels.channel import Channel
+from metricdp.channels.verifying import verify
+from metricdp.design.double_description import extreme_rays
+from metricdp.errors import ImpossibleError, LevelError
+from metricdp.exact.balls import Enclosure, precision
+from metricdp.metrics import Guarantee, Space
+
+__all__ = ["MOST_COLUMNS", "MOST_POINTS", "Best", "PrivateColumns", "PrivacyType"]
+
+MOST_POINTS = 9
+"""How many points a space may have: those of 9 have up to C(16, 8) = 12870 extreme columns."""
+
+MOST_COLUMNS = 20_000
+_BITS = 64
+_MOST_BITS = 2048
+_PATIENCE = 20
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The least expected loss of a cone of columns for one prior.
+
+    Attributes:
+        value: ``B(p)``, the least of ``Σ p(x) T(x)(w) l(w, x)`` over all channels T with columns in the cone.
+        multipliers: y, one for each secret, with ``Σ y = B(p)`` and ``Σ over x of (p(x) l(w, x) - y_x) v_x >= 0`` for
+            every action w and every v of the cone: summed over the columns of any T, its loss is at least B(p).
+        parts: the best channel, as triples of an extreme column, its weight and the action that follows it.
+    """
+
+    value: Fraction
+    multipliers: tuple[Fraction, ...]
+    parts: tuple[tuple[int, Fraction, int], ...]
+
+
+class PrivateColumns:
+    """The cone ``{v >= 0 : v_j >= a_ij v_i}``, by its extreme rays, and the programs over it.
+
+    A channel with columns in the cone is, up to what a user can do with its outputs, a sum of extreme rays v_k with
+    weights ``a_k >= 0`` such that ``Σ a_k v_k = 1``, and a user acts best on each by itself. So the best for a prior is
+
+        minimise  Σ a_k · min over w of Σ over x of p(x) l(w, x) v_k(x),
+
+    solved by the simplex method in rationals: it has as many rows as there are points, and starts from the last basis.
+
+    Args:
+        classes: for each point the place of its class; points of one class have equal entries in every column.
+        falls: the numbers a_ij between classes, each below 1.
+
+    References:
+        Paper 5, Section III and Theorem 3.
+
+    >>> half = Fraction(1, 2)
+    >>> PrivateColumns([0, 1], {(0, 1): half, (1, 0): half}).rays
+    [(1, 2), (2, 1)]
+    """
+
+    def __init__(self, classes: Sequence[int], falls: dict[Edge, Fraction]) -> None:
+        self.classes = tuple(classes)
+        self.size = max(classes) + 1
+        inequalities = []
+        for (i, j), fall in sorted(falls.items()):
+            row = [0] * self.size
+            row[j], row[i] = fall.denominator, -fall.numerator
+            inequalities.append(row)
+        self.rays = sorted(extreme_rays(self.size, inequalities, MOST_COLUMNS, "extreme columns"))
+        self._table = fmpz_mat(self.rays)
+        self._basis = self._feasible()
+
+    def column(self, k: int) -> list[int]:
+        """The extreme ray k, with an entry for each point."""
+        return [self.rays[k][place] for place in self.classes]
+
+    def costs(self, prior: Prior, loss: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+        """For each extreme ray the least ``Σ p(x) l(w, x) v(x)``, with p in its integer weights, and the w of it."""
+        table = [[0] * self.size for _ in loss]
+        for held, row in zip(table, loss, strict=True):
+            for place, weight, value in zip(self.classes, prior.weights, row, strict=True):
+                held[place] += weight * value
+        found = (self._table * fmpz_mat(table).transpose()).tolist()
+        least = [min(range(len(row)), key=row.__getitem__) for row in found]
+        return [int(row[w]) for row, w in zip(found, least, strict=True)], least
+
+    def best(self, prior: Prior, loss: Sequence[Sequence[int]], divisor: int) -> Best:
+        """The best channel for a prior and a loss, given as integers to be divided by ``divisor``."""
+        costs, actions = self.costs(prior, loss)
+        basis, weights, duals = _simplex(self._table, costs, self._basis)
+        self._basis = basis
+        scale = divisor * prior.total
+        y = [Fraction(0)] * len(self.classes)
+        for place, dual in enumerate(duals):  # points of one class share theirs; the first may carry all of it
+            y[self.classes.index(place)] = dual / scale
+        parts = tuple((k, weight, actions[k]) for k, weight in zip(basis, weights, strict=True) if weight)
+        return Best(sum(y, Fraction(0)), tuple(y), parts)
+
+    def _feasible(self) -> list[int]:
+        """A basis of ``Σ a_k v_k = 1, a >= 0``, which exists since the cone holds the column of ones."""
+        count, size = len(self.rays), self.size
+        units = [[int(place == axis) for place in range(size)] for axis in range(size)]
+        table = fmpz_mat([*self.rays, *units])
+        basis, weights, _ = _simplex(table, [0] * count + [1] * size, list(range(count, count + size)))
+        if any(weight and k >= count for k, weight in zip(basis, weights, strict=True)):
+            raise ArithmeticError("no sum of private columns is one: this cannot be")
+        for place in range(size):  # artificial columns that stayed, at zero, leave for any independent one
+            if basis[place] >= count:
+                for k in range(count):
+                    tried = [*basis[:place], k, *basis[place + 1 :]]
+                    if k not in basis and fmpz_mat([table.table()[b] for b in tried]).det() != 0:
+                        basis = tried
+                        break
+        return basis
+
+
+def _simplex(table: fmpz_mat, costs: list[int], basis: list[int]) -> tuple[list[int], list[Fraction], list[Fraction]]:
+    """Minimise ``c · a`` over ``a >= 0`` with ``Σ a_k table[k] = 1``, from a feasible basis: basis, weights, duals."""
+    size = table.ncols()
+    rows = table.tolist()
+    ones, price = fmpq_mat(size, 1, [1] * size), fmpz_mat(len(costs), 1, costs)
+    basis, stalled = list(basis), 0
+    while True:
+        matrix = fmpq_mat(fmpz_mat([rows[k] for k in basis]))
+        weights = matrix.transpose().solve(ones).entries()
+        duals = matrix.solve(fmpq_mat(size, 1, [costs[k] for k in basis])).entries()
+        common = math.lcm(*(int(dual.q) for dual in duals))
+        whole = fmpz_mat(size, 1, [int(dual.p) * (common // int(dual.q)) for dual in duals])
+        reduced = (price * common - table * whole).entries()
+        least = min(reduced)
+        if least >= 0:
+            return basis, [fraction(value) for value in weights], [fraction(value) for value in duals]
+        # The steepest column is quick; Bland's first one never cycles, and takes over where nothing moves.
+        entering = reduced.index(least) if stalled < _PATIENCE else next(k for k, v in enumerate(reduced) if v < 0)
+        falling = matrix.transpose().solve(fmpq_mat(size, 1, rows[entering])).entries()
+        steps = [
+            (weight / fall, basis[place], place)
+            for place, (weight, fall) in enumerate(zip(weights, falling, strict=True))
+            if fall > 0
+        ]
+        step, _, leaving = min(steps, key=lambda held: (held[0], held[1]))
+        stalled = stalled + 1 if step == 0 else 0
+        basis[leaving] = entering
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyType:
+    """All mechanisms that are private for a space, between two cones with rational columns.
+
+    Attributes:
+        space: the points and d.
+        relaxed: the cone of ``a_ij <= exp(-d_ij)``: it holds all private columns.
+        strict: the cone of ``a_ij >= exp(-d_ij)``: all its columns are private. The same as ``relaxed`` where every
+            exp(-d_ij) is rational; else the a_ij differ by a relative 2^-64.
+    """
+
+    space: Space
+    relaxed: PrivateColumns
+    strict: PrivateColumns = field(repr=False)
+
+    @classmethod
+    def of(cls, space: Space) -> PrivacyType:
+        """The type of a small space.
+
+        Raises:
+            LevelError: more than 9 points, or too many extreme columns.
+        """
+        if len(space) > MOST_POINTS:
+            raise LevelError(
+                f"all private columns are enumerated, which takes at most {MOST_POINTS} points: {len(space)} points "
+                f"have up to {math.comb(2 * len(space) - 2, len(space) - 1)} extreme ones"
+            )
+        phi = constraints_matrix(space)
+        firsts = sorted(set(phi.representatives))
+        classes = [firsts.index(first) for first in phi.representatives]
+        below: dict[Edge, Fraction] = {}
+        above: dict[Edge, Fraction] = {}
+        for i, x in enumerate(firsts):
+            for j, z in enumerate(firsts):
+                if i != j and not _implied(phi, x, z, firsts):
+                    enclosed = _fall(phi, x, z)
+                    below[i, j], above[i, j] = Fraction(enclosed.lower), Fraction(enclosed.upper)
+        relaxed = PrivateColumns(classes, below)
+        return cls(space, relaxed, relaxed if below == above else PrivateColumns(classes, above))
+
+    @property
+    def exact(self) -> bool:
+        """Whether both cones are the type itself."""
+        return self.relaxed is self.strict
+
+    def least_loss(self, prior: Prior, loss: Loss) -> tuple[Best, Best]:
+        """The best of the relaxed and of the strict cone: the least loss of the type lies between the two."""
+        numbers, common = loss.over(self.space.points).whole
+        table = numbers.tolist()
+        relaxed = self.relaxed.best(prior, table, common)
+        return relaxed, relaxed if self.exact else self.strict.best(prior, table, common)
+
+    def channel(self, best: Best, actions: Sequence[Any]) -> Certified:
+        """The best channel of the strict cone, whose outputs are the actions that are used; verified."""
+        used = sorted({w for _, _, w in best.parts})
+        table = [[Fraction(0)] * len(used) for _ in self.space.points]
+        for k, weight, w in best.parts:
+            for row, value in zip(table, self.strict.column(k), strict=True):
+                row[used.index(w)] += weight * value
+        plain = Channel.from_matrix(self.space.points, [actions[w] for w in used], table)
+        verdict = verify(plain, self.space)
+        if not verdict:
+            raise ImpossibleError(f"the best channel could not be proved private: {verdict}")
+        return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, Guarantee(self.space.metric))
+
+    @cached_property
+    def columns(self) -> int:
+        """How many extreme columns there are, of the relaxed cone."""
+        return len(self.relaxed.rays)
+
+
+def _fall(phi: ConstraintsMatrix, i: int, j: int) -> Enclosure:
+    """``exp(-d)``, exactly where it is rational, else between two rationals below 1 that differ by a relative 2^-64."""
+    exact = phi.exactly(i, j)
+    if exact is not None:
+        return Enclosure(exact, exact)
+    bits = 2 * _BITS
+    while bits <= _MOST_BITS:
+        with precision(bits):
+            enclosed = Enclosure.of(phi.ball(i, j))
+        lower, upper = Fraction(enclosed.lower), Fraction(enclosed.upper)
+        if lower > 0 and upper < 1:
+            near = min(lower, 1 - upper)
+            scale = 1 << (_BITS + math.ceil(1 / near).bit_length())
+            if (upper - lower) * scale < 1:
+                return Enclosure(Fraction(math.floor(lower * scale), scale), Fraction(math.ceil(upper * scale), scale))
+        bits *= 2
+    raise LevelError(
+        f"the distance between {phi.space.points[i]!r} and {phi.space.points[j]!r} is too near to zero or too large"
+    )
+
+
+def _implied(phi: ConstraintsMatrix, i: int, j: int, places: Sequence[int]) -> bool:
+    """Whether the constraint of i and j follows from those through a third point that lies exactly between them."""
+    unit, points = phi.space.metric.unit, phi.space.points
+    whole = unit.exactly(points[i], points[j])
+    if whole == math.inf:
+        return True  # nothing is constrained
+    if whole is None:
+        return False
+    for k in places:
+        if k not in (i, j):
+            first, second = unit.exactly(points[i], points[k]), unit.exactly(points[k], points[j])
+            if first is not None and second is not None and first + second == whole:
+                return True
+    return False

@@ -1,0 +1,194 @@
+"""Universal optimality: whether one mechanism is the best of its type for every prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from metricdp.adversaries.losses import Loss, as_loss
+from metricdp.adversaries.prior import Prior
+from metricdp.channels.certified import Certified
+from metricdp.channels.channel import Channel
+from metricdp.channels.verifying import verify
+from metricdp.design.expected_loss import ExpectedLoss
+from metricdp.design.private_columns import PrivacyType
+from metricdp.errors import InputError, KindError
+from metricdp.exact.balls import Enclosure
+from metricdp.exact.level import rational
+from metricdp.metrics import Space
+
+__all__ = ["Certificate", "Universality", "universally_optimal"]
+
+_ENCLOSED = Fraction(1, 10**12)
+"""The excess that is let pass where exp(-d) is irrational: no channel of integers can be exactly the best there."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof that no private mechanism is better than by so much for one prior.
+
+    Attributes:
+        prior: p, an extreme one.
+        loss: what the channel costs its best user there.
+        multipliers: y, one for each secret, with ``Σ over x of (p(x) l(w, x) - y_x) v_x >= 0`` for every action w and
+            every column v of a private channel; so no private channel costs less than ``Σ y``.
+    """
+
+    prior: Prior
+    loss: Fraction
+    multipliers: tuple[Fraction, ...]
+
+    @property
+    def bound(self) -> Fraction:
+        """What every private mechanism costs at least."""
+        return sum(self.multipliers, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Universality:
+    """Whether a channel is universally optimal in its type, with the proof.
+
+    Attributes:
+        holds: whether no private mechanism costs less, for any prior, by more than ``tolerance``; proved.
+        excess: encloses the most that the channel costs above the least possible, over all priors.
+        tolerance: what was let pass.
+        prior: the prior of the largest excess; None where the excess is 0.
+        loss: what the channel costs there.
+        better: a private channel that costs less there, verified; its outputs are the actions to take.
+        better_loss: what that one costs.
+        purpose: the loss function, with rational entries.
+        certificates: one for each extreme prior.
+
+    >>> import metricdp as mdp
+    >>> space = mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute())
+    >>> guess = mdp.channels.of(mdp.randomized_response(range(3), mdp.ln(2)), range(3))
+    >>> print(universally_optimal(guess, space, "bin"))
+    NOT universally optimal for 'bin': for the prior 0 2/7, 1 3/7, 2 2/7
+    it costs 4/7, and another private mechanism costs 11/21.
+    """
+
+    holds: bool
+    excess: Enclosure
+    tolerance: Fraction
+    prior: Prior | None
+    loss: Fraction | None
+    better: Certified | None
+    better_loss: Fraction | None
+    purpose: Loss
+    certificates: tuple[Certificate, ...] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    @property
+    def refuted(self) -> bool:
+        """Whether some private mechanism is proved to cost less, for some prior, by more than ``tolerance``.
+
+        Where neither ``holds`` nor ``refuted``, the enclosures of an irrational exp(-d) could not tell.
+        """
+        return self.excess.lower > self.tolerance
+
+    def __str__(self) -> str:
+        name = f"universally optimal for {self.purpose.name!r}"
+        if self.holds and not self.excess.upper:
+            return f"{name}: proved by {len(self.certificates)} extreme priors."
+        if self.holds:
+            return f"{name} up to {float(self.excess.upper):.2g}: proved by {len(self.certificates)} extreme priors."
+        if not self.refuted:
+            return f"not known to be {name}: it costs at most {float(self.excess.upper):.2g} more than the best."
+        return (
+            f"NOT {name}: for the prior {self.prior}\n"
+            f"it costs {_number(self.loss)}, and another private mechanism costs {_number(self.better_loss)}."
+        )
+
+
+def universally_optimal(
+    channel: Channel, space: Space, loss: Any, tolerance: int | float | str | Fraction | None = None
+) -> Universality:
+    """Whether a channel costs the least among all d-private mechanisms, for every prior at once; decided.
+
+    With ``U(p) = Σ over z of min over w of Σ over x of p(x) K(x)(z) l(w, x)``, the channel's cost to a user who remaps
+    as well as can be, and ``B(p)`` the least cost of any d-private mechanism, it asks whether U(p) = B(p) for all p.
+
+    The proof. U is linear on each of finitely many cones of priors, the cells where one remap is the best. B is
+    concave, as the least of functions that are linear in p (one for each private channel whose outputs are actions),
+    and ``B <= U`` since the channel is private. On a cell, U - B is therefore convex, and takes its largest value (over
+    priors, which sum to one) at an extreme prior of the cell. So the largest excess over all priors is the largest at
+    the extreme priors, and the channel is universally optimal iff U = B there. In the words of the minimax theorem:
+    the loss vectors that private mechanisms reach lie in those that the channel reaches, plus the nonnegative orthant,
+    and the extreme priors are the normals of the facets of the latter.
+
+    Extreme priors are enumerated in integers, and B is found at each by the simplex method in rationals over all
+    extreme private columns. Where exp(-d) is irrational, it is put between two rationals, which encloses B.
+
+    Args:
+        channel: its inputs are the points of ``space``.
+        space: the points and d; at most 9.
+        loss: l; see `metricdp.adversaries.as_loss`. Irrational entries are taken as their floats, exactly.
+        tolerance: the excess to let pass; 0 where every exp(-d) is rational, as at ln 2, and else 1e-12, since the best
+            channel is then irrational and its rounding a hair above it.
+
+    Raises:
+        InputError: the channel is not private for the space, or its inputs are not the points.
+        LevelError: more points, extreme columns or extreme priors than are enumerated.
+
+    References:
+        Paper 5, Section IV; Ghosh, Roughgarden and Sundararajan 2012, for the geometric mechanism.
+
+    >>> import metricdp as mdp
+    >>> metric = mdp.ln(2) * mdp.metrics.absolute()
+    >>> geometric = mdp.channels.of(mdp.truncated_geometric(metric, k=3), range(4))
+    >>> print(universally_optimal(geometric, mdp.Space.line(4, metric), "distance"))
+    universally optimal for 'distance': proved by 74 extreme priors.
+    """
+    purpose = _checked(channel, space, loss)
+    held = PrivacyType.of(space)
+    share = rational(tolerance, "tolerance") if tolerance is not None else Fraction(0) if held.exact else _ENCLOSED
+    cost = ExpectedLoss.of(channel, purpose, space.points)
+    certificates = []
+    lower = upper = Fraction(0)
+    worst = None
+    for prior in cost.extreme_priors():
+        own = cost.at(prior)
+        relaxed, strict = held.least_loss(prior, purpose)
+        certificates.append(Certificate(prior, own, relaxed.multipliers))
+        upper = max(upper, own - relaxed.value)
+        if own - strict.value > lower:
+            lower, worst = own - strict.value, (prior, own, strict)
+    better = held.channel(worst[2], purpose.actions) if worst else None
+    prior, own, better_loss = (worst[0], worst[1], worst[2].value) if worst else (None, None, None)
+    return Universality(
+        upper <= share,
+        Enclosure(lower, upper),
+        share,
+        prior,
+        own,
+        better,
+        better_loss,
+        purpose,
+        tuple(certificates),
+    )
+
+
+def _checked(channel: Channel, space: Space, loss: Any) -> Loss:
+    """The loss with rational entries, for a private channel on all points of the space."""
+    if not isinstance(channel, Channel):
+        raise KindError(f"a Channel is wanted here, not {type(channel).__name__}; metricdp.channels.of makes one")
+    if not isinstance(space, Space):
+        raise KindError(f"a Space is wanted here, not {type(space).__name__}")
+    if len(channel.inputs) != len(space):
+        raise InputError(
+            f"a channel of {len(channel.inputs)} inputs for a space of {len(space)} points: its type has all of them, "
+            "and no others; metricdp.channels.restrict takes some"
+        )
+    verdict = verify(channel, space)
+    if not verdict:
+        raise InputError(f"only a private channel can be the best of its type: {verdict}")
+    return as_loss(loss, space.points, space).rounded()
+
+
+def _number(value: Fraction | None) -> str:
+    if value is None:
+        return "nothing known"
+    return str(value) if value.denominator < 10**6 else f"{float(value):.9g}"
