@@ -13,6 +13,7 @@ from metricdp.cli.demo import demo
 from metricdp.cli.explain import explain
 from metricdp.cli.inspect import inspect
 from metricdp.cli.leakage import leakage
+from metricdp.cli.optimal import optimal
 from metricdp.cli.sanitize import sanitize
 from metricdp.cli.verify import verify
 from metricdp.errors import MetricDPError
@@ -48,6 +49,7 @@ app.command()(explain)
 app.command()(inspect)
 app.command()(verify)
 app.command()(leakage)
+app.command()(optimal)
 
 
 def _version(asked: bool) -> None:

@@ -113,7 +113,7 @@ class _Search:
         self.master.add_columns([scaled[point] / self.unit], entries=Sparse.of_dense(scaled[None, :]))
 
     def _pricing(self, z: int) -> LinearProgram:
-        """``minimise ± y · v`` over the v of the cone with v_z = 1; the costs come later, and v counts in ``_units``."""
+        """``minimise ± y · v`` over the v of the cone with v_z = 1; the costs come later; v counts in ``_units``."""
         count = len(self.space)
         program = LinearProgram(tolerance=_TOLERANCE)
         bounds = np.zeros(count), np.full(count, np.inf)
@@ -140,8 +140,8 @@ class _Search:
             solution = self.master.solve(method="simplex")
             if solution.objective < 0.1 and self.unit > _ENOUGH:  # a solver sees no less than its tolerance
                 self.unit = max(self.unit * solution.objective, _ENOUGH)
-                costs = [column.values[column.point] / self.unit for column in self.columns]
-                self.master.change_costs(range(len(costs)), costs)
+                entries = [column.values[column.point] / self.unit for column in self.columns]
+                self.master.change_costs(range(len(entries)), entries)
                 solution = self.master.solve(method="simplex")
             self.weights, self.duals = solution.primal, solution.duals * self.unit
             self.basic = solution.basis.basic_columns if solution.basis else []

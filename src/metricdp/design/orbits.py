@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from metricdp.exact.refine import Floats
 
-__all__ = ["Orbits"]
+__all__ = ["Orbits", "Places"]
 
 Places = NDArray[np.int64]
 Symmetry = tuple[Places, Places]

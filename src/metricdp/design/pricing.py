@@ -16,6 +16,7 @@ numbers near one stand where v falls to 1e-12.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +85,10 @@ class Pricing:
     Args:
         geometry: of the space.
         centre: the point about which the output's columns are centred.
+        like: that of another output, solved before: its pairs and its basis, which is good here too, are the start.
     """
 
-    def __init__(self, geometry: Geometry, centre: int) -> None:
+    def __init__(self, geometry: Geometry, centre: int, like: Pricing | None = None) -> None:
         self.geometry = geometry
         self.centre = centre
         distances = geometry.distances
@@ -99,19 +101,24 @@ class Pricing:
         count = len(away)
         self._known: set[int] = set()
         self._begun = np.zeros(count, dtype=bool)
-        self._first: list[Places] = []
-        self._second: list[Places] = []
+        self._first: list[Places] = [np.empty(0, dtype=np.int64)]
+        self._second: list[Places] = [np.empty(0, dtype=np.int64)]
         self._program = LinearProgram(maximize=True)
         empty = np.empty(0)
         self._program.add_rows(
             -np.inf, np.zeros(count), Sparse(np.zeros(count, np.int32), np.empty(0, np.int32), empty)
         )
         self._program.add_columns([1.0], -np.inf, np.inf, Sparse.of_dense((geometry.mass * self.scale)[None, :]))
-        others = np.flatnonzero(np.arange(count) != centre)
-        stars = np.full(len(others), centre)
-        reachable = np.isfinite(distances[centre, others])
-        self._add(stars[reachable], others[reachable])
-        self._started = False
+        self._start: Basis | None = None
+        if like is not None:
+            self._add(*like.pairs)
+            self._begun = like._begun.copy()
+            self._start = like._program.basis
+            return
+        others = np.flatnonzero((np.arange(count) != centre) & np.isfinite(distances[centre]))
+        self._add(np.full(len(others), centre), others)
+        if len(others) == count - 1:  # the column exp(-d(., centre)): every point hangs on the centre
+            self._start = Basis.of_columns(count, range(count), count)
 
     @property
     def pairs(self) -> tuple[Places, Places]:
@@ -138,14 +145,11 @@ class Pricing:
             priced, missing = self._once(costs, sources, "primal")
         return priced
 
-    def _once(self, costs: Floats, sources: Places, method: str) -> tuple[Priced, tuple[Places, Places]]:
-        basis = None
-        if not self._started:  # the column exp(-d(., centre)): every point hangs on the centre
-            self._started = True
-            if np.isfinite(self.geometry.distances[self.centre]).all():
-                count = len(costs)
-                basis = Basis.of_columns(self._program.columns, range(count), count)
-        solution = self._program.solve(method, basis=basis, keep_basis=False)  # type: ignore[arg-type]
+    def _once(
+        self, costs: Floats, sources: Places, method: Literal["primal", "dual"]
+    ) -> tuple[Priced, tuple[Places, Places]]:
+        solution = self._program.solve(method, basis=self._start, keep_basis=False)
+        self._start = None
         values = np.abs(solution.duals) * self.scale
         if not values[sources].any():  # as long as pairs are missing, the best may stand apart from all that gain
             sources = np.flatnonzero(values)
@@ -167,14 +171,16 @@ class Pricing:
         new &= np.isfinite(self.geometry.distances[first, second])
         if not new.any():
             return 0
-        keys, places = np.unique(keys[new], return_index=True)
-        first, second = first[new][places], second[new][places]
+        places = np.sort(np.unique(keys[new], return_index=True)[1])
+        keys, first, second = keys[new][places], first[new][places], second[new][places]
         self._known.update(keys.tolist())
         gains = np.exp(-(self.geometry.distances[first, second] + self.away[first] - self.away[second]))
         number = len(first)
         where, what = np.empty(2 * number, np.int32), np.ones(2 * number)
         where[0::2], where[1::2], what[1::2] = second, first, -gains
-        self._program.add_columns(np.zeros(number), entries=Sparse(np.arange(0, 2 * number, 2, np.int32), where, what))
+        self._program.add_columns(
+            np.zeros(number), entries=Sparse(np.arange(0, 2 * number, 2, dtype=np.int32), where, what)
+        )
         self._first.append(first)
         self._second.append(second)
         return number

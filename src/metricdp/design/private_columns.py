@@ -22,7 +22,7 @@ from metricdp.errors import ImpossibleError, LevelError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.metrics import Guarantee, Space
 
-__all__ = ["MOST_COLUMNS", "MOST_POINTS", "Best", "PrivateColumns", "PrivacyType"]
+__all__ = ["MOST_COLUMNS", "MOST_POINTS", "Best", "PrivacyType", "PrivateColumns", "fall"]
 
 MOST_POINTS = 9
 """How many points a space may have: those of 9 have up to C(16, 8) = 12870 extreme columns."""
@@ -37,7 +37,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The least expected loss of a cone of columns for one prior.
+    """The least expected loss of a cone of columns, for one prior p (or the sum of the least for several).
 
     Attributes:
         value: ``B(p)``, the least of ``Σ p(x) T(x)(w) l(w, x)`` over all channels T with columns in the cone.
@@ -99,15 +99,21 @@ class PrivateColumns:
         least = [min(range(len(row)), key=row.__getitem__) for row in found]
         return [int(row[w]) for row, w in zip(found, least, strict=True)], least
 
-    def best(self, prior: Prior, loss: Sequence[Sequence[int]], divisor: int) -> Best:
-        """The best channel for a prior and a loss, given as integers to be divided by ``divisor``."""
-        costs, actions = self.costs(prior, loss)
+    def best(self, priors: Sequence[Prior], loss: Sequence[Sequence[int]], divisor: int) -> Best:
+        """The channel with the least sum of losses for some priors; the loss in integers to be divided by ``divisor``.
+
+        Parts name the action of the first prior; where there is one, that is the only one.
+        """
+        scale = math.lcm(*(prior.total for prior in priors))
+        costs, actions = [0] * len(self.rays), [0] * len(self.rays)
+        for prior in reversed(priors):
+            held, actions = self.costs(prior, loss)
+            costs = [cost + scale // prior.total * more for cost, more in zip(costs, held, strict=True)]
         basis, weights, duals = _simplex(self._table, costs, self._basis)
         self._basis = basis
-        scale = divisor * prior.total
         y = [Fraction(0)] * len(self.classes)
         for place, dual in enumerate(duals):  # points of one class share theirs; the first may carry all of it
-            y[self.classes.index(place)] = dual / scale
+            y[self.classes.index(place)] = dual / (divisor * scale)
         parts = tuple((k, weight, actions[k]) for k, weight in zip(basis, weights, strict=True) if weight)
         return Best(sum(y, Fraction(0)), tuple(y), parts)
 
@@ -193,7 +199,7 @@ class PrivacyType:
         for i, x in enumerate(firsts):
             for j, z in enumerate(firsts):
                 if i != j and not _implied(phi, x, z, firsts):
-                    enclosed = _fall(phi, x, z)
+                    enclosed = fall(phi, x, z)
                     below[i, j], above[i, j] = Fraction(enclosed.lower), Fraction(enclosed.upper)
         relaxed = PrivateColumns(classes, below)
         return cls(space, relaxed, relaxed if below == above else PrivateColumns(classes, above))
@@ -203,21 +209,33 @@ class PrivacyType:
         """Whether both cones are the type itself."""
         return self.relaxed is self.strict
 
-    def least_loss(self, prior: Prior, loss: Loss) -> tuple[Best, Best]:
-        """The best of the relaxed and of the strict cone: the least loss of the type lies between the two."""
+    def least_loss(self, priors: Sequence[Prior], loss: Loss) -> tuple[Best, Best]:
+        """The least sum of losses for some priors, of the relaxed and of the strict cone; the type's is between them.
+
+        >>> import metricdp as mdp
+        >>> from metricdp.adversaries import as_loss
+        >>> held = PrivacyType.of(mdp.Space(range(3), mdp.ln(2) * mdp.metrics.discrete()))
+        >>> held.least_loss([Prior.uniform(range(3))], as_loss("bin", range(3)))[0].value
+        Fraction(1, 2)
+        """
         numbers, common = loss.over(self.space.points).whole
         table = numbers.tolist()
-        relaxed = self.relaxed.best(prior, table, common)
-        return relaxed, relaxed if self.exact else self.strict.best(prior, table, common)
+        relaxed = self.relaxed.best(priors, table, common)
+        return relaxed, relaxed if self.exact else self.strict.best(priors, table, common)
 
-    def channel(self, best: Best, actions: Sequence[Any]) -> Certified:
-        """The best channel of the strict cone, whose outputs are the actions that are used; verified."""
-        used = sorted({w for _, _, w in best.parts})
+    def channel(self, best: Best, actions: Sequence[Any] | None = None) -> Certified:
+        """The best channel of the strict cone, verified; its outputs are the actions that are used.
+
+        Without actions each extreme column is an output by itself, numbered from 0.
+        """
+        outputs = [w if actions is not None else place for place, (_, _, w) in enumerate(best.parts)]
+        used = sorted(set(outputs))
         table = [[Fraction(0)] * len(used) for _ in self.space.points]
-        for k, weight, w in best.parts:
+        for (k, weight, _), z in zip(best.parts, outputs, strict=True):
             for row, value in zip(table, self.strict.column(k), strict=True):
-                row[used.index(w)] += weight * value
-        plain = Channel.from_matrix(self.space.points, [actions[w] for w in used], table)
+                row[used.index(z)] += weight * value
+        names = used if actions is None else [actions[z] for z in used]
+        plain = Channel.from_matrix(self.space.points, names, table)
         verdict = verify(plain, self.space)
         if not verdict:
             raise ImpossibleError(f"the best channel could not be proved private: {verdict}")
@@ -229,7 +247,7 @@ class PrivacyType:
         return len(self.relaxed.rays)
 
 
-def _fall(phi: ConstraintsMatrix, i: int, j: int) -> Enclosure:
+def fall(phi: ConstraintsMatrix, i: int, j: int) -> Enclosure:
     """``exp(-d)``, exactly where it is rational, else between two rationals below 1 that differ by a relative 2^-64."""
     exact = phi.exactly(i, j)
     if exact is not None:

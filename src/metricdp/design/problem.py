@@ -70,7 +70,8 @@ class Problem:
     @cached_property
     def least_losses(self) -> Floats:
         """The least loss of each point: taken off, since a constant in a row changes no choice."""
-        return self.losses.min(axis=1)
+        least: Floats = self.losses.min(axis=1)
+        return least
 
     @cached_property
     def costs(self) -> Floats:
@@ -95,7 +96,7 @@ class Problem:
         tied = above <= above.min(axis=0, keepdims=True) + 1e-12 * max(float(above.max()), 1e-300)
         order = np.where(tied, -above.sum(axis=1)[:, None], np.inf)
         own = {label(point): row for row, point in enumerate(self.space.points)}
-        centres = order.argmin(axis=0)
+        centres: Places = order.argmin(axis=0)
         for z, name in enumerate(self.outputs):
             row = own.get(label(name))
             if row is not None and tied[row, z]:

@@ -1,6 +1,6 @@
 """Prices that move with care: a step of the level method, by interior points.
 
-The prices that a few columns suggest lie far off, and jump. So the next prices are sought near the best ones so far, y':
+The prices that a few columns suggest lie far off, and jump. So the next ones are sought near the best so far, y':
 
     maximise  b . y - |y - y'|² / (2 t)   with   A^T y <= c,
 
@@ -35,8 +35,11 @@ def near_prices(sums: Floats, prices: Floats, right: Floats, centre: Floats, pul
             break
         ratio = x / spare
         system = (sums * ratio) @ sums.T
-        system[np.diag_indices(len(right))] += pull
-        inverse = np.linalg.inv(system)
+        system[np.diag_indices(len(right))] += pull + 1e-15 * float(system.trace())
+        try:
+            inverse = np.linalg.inv(system)
+        except np.linalg.LinAlgError:  # as near as floats can go
+            break
 
         def step(target: Floats) -> tuple[Floats, Floats, Floats]:
             dy = inverse @ (unmet + sums @ (ratio * off - target / spare))  # noqa: B023  # used at once

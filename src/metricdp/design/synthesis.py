@@ -12,7 +12,7 @@ from metricdp.channels.certifying import certify
 from metricdp.design.dual_bound import Flow, mended, proven_bound
 from metricdp.design.master import Master
 from metricdp.design.optimal_channel import Optimal
-from metricdp.design.orbits import Orbits
+from metricdp.design.orbits import Orbits, Places
 from metricdp.design.pricing import Geometry, Priced, Pricing
 from metricdp.design.problem import Problem
 from metricdp.design.stabilising import near_prices
@@ -103,6 +103,7 @@ class _Search:
         self.geometry = Geometry.of(problem.shorter, np.ones(points))
         self.master = Master(self.orbits, self.costs)
         self.pricings: dict[int, Pricing] = {}
+        self.order = _walk(problem.shorter, problem.centres[self.orbits.representatives])
         self.loss, self.weights = np.inf, np.empty(0)
         self.bound = 0.0  # costs are not negative
         self.prices: Floats = np.zeros(points)
@@ -171,15 +172,18 @@ class _Search:
         prices = trial[self.orbits.points]
         gap = (self.loss - self.bound) / self.loss
         tolerance = 0.02 * gap * self.loss / len(prices)
-        attempts = 6 if self.flows is None else 6
+        attempts = 2 if self.flows is None else 3
         found: list[tuple[int, Priced]] = []
-        for place, z in enumerate(self.orbits.representatives.tolist()):
+        for place, like in self.order:
             if self._late():
                 return None
+            z = int(self.orbits.representatives[place])
             pricing = self.pricings.get(place)
             if pricing is None:
-                pricing = self.pricings[place] = Pricing(self.geometry, int(self.problem.centres[z]))
+                start = None if like is None else self.pricings[like]
+                pricing = self.pricings[place] = Pricing(self.geometry, int(self.problem.centres[z]), start)
             found.append((place, pricing.solve(self.costs[:, z] - prices, tolerance, attempts)))
+        found.sort(key=lambda pair: pair[0])
         useful = [(place, priced) for place, priced in found if priced.reduced < -1e-10]
         self.master.add([priced.column for _, priced in useful], [place for place, _ in useful])
         worst = min(priced.value for _, priced in found)
@@ -278,3 +282,21 @@ class _Search:
                 flows[z] = (orbits.carriers[z][first], orbits.carriers[z][second], amount)
         bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, 2.0**-48)
         return max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
+
+
+def _walk(distances: Floats, centres: Places) -> list[tuple[int, int | None]]:
+    """An order of the outputs, each with one before it that is near."""
+    apart = distances[np.ix_(centres, centres)]
+    walk: list[tuple[int, int | None]] = [(0, None)]
+    nearest, near = np.zeros(len(centres), dtype=np.int64), apart[0].copy()
+    waiting = np.ones(len(centres), dtype=bool)
+    waiting[0] = False
+    while waiting.any():
+        place = int(np.where(waiting, near, np.inf).argmin()) if np.isfinite(near[waiting]).any() else -1
+        if place < 0:
+            place = int(waiting.argmax())
+        walk.append((place, int(nearest[place])))
+        waiting[place] = False
+        closer = apart[place] < near
+        nearest[closer], near[closer] = place, apart[place][closer]
+    return walk

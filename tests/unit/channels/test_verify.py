@@ -2,7 +2,9 @@
 
 import itertools
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import networkx
 import numpy as np
@@ -10,7 +12,9 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import Channel, pairs, verify, verifying
+from metricdp.channels.logarithms import logarithms
 from metricdp.errors import InputError, KindError, LevelError
+from metricdp.exact.balls import ball
 
 m = mdp.metrics
 F = Fraction
@@ -331,32 +335,47 @@ def test_near_places_on_the_globe(name):
     assert set(verdict.witness[:2]) == set(points[:2])
 
 
-@pytest.mark.parametrize("deep", [10**10, 10**30])
+@pytest.mark.parametrize("deep", [10**10, 10**13, 10**30])
 def test_near_leaves_of_a_deep_tree(deep):
-    metric = m.taxonomy(
-        {"a": "r", "b": "a", "c": "a", "d": "b"}, {"a": deep, "b": F(13, 10**7), "c": F(1, 10**7), "d": 1}
-    )
-    space = mdp.Space("bcd", metric)
-    rows = [[F(1, 2) + F(1, 10**5), F(1, 2) - F(1, 10**5)], [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)]]
-    verdict = verify(Channel.from_matrix("bcd", "yz", rows), space)
-    assert not verdict.holds
-    assert set(verdict.witness[:2]) == {"b", "c"}
-    assert verdict.scale == pytest.approx(2e-5 / 1.4e-6, rel=1e-4)
+    """Their distance is small against their depth, of which floats keep 16 digits; another pair is nearly as tight."""
+    near = F(14, 10**17) * deep
+    lengths = {"a": deep, "b": near * F(13, 14), "c": near * F(1, 14), "d": 1000 * near}
+    space = mdp.Space("bcd", 1 / near * m.taxonomy({"a": "r", "b": "a", "c": "a", "d": "b"}, lengths))
+    for excess, holds in ((F(11, 10), False), (F(9, 10), True)):
+        move = 1 - F(1) / (1 + excess + excess**2 / 2 + excess**3 / 6 + excess**4 / 24 + excess**5 / 120)
+        rows = [
+            [F(1, 2), F(1, 2)],
+            [F(1, 2) + move / 2, F(1, 2) - move / 2],
+            [F(1, 2) / 10**400, 1 - F(1, 2) / 10**400],
+        ]
+        verdict = verify(Channel.from_matrix("bcd", "yz", rows), space)
+        true = math.log(1 / (1 - move))
+        assert true == pytest.approx(excess, rel=0.01)
+        far = 400 * math.log(10) / 1000
+        assert verdict.scale == pytest.approx(max(true, far), rel=1e-9)
+        assert verdict.holds == holds
+        assert set(verdict.witness[:2]) == ({"b", "c"} if true > far else {"b", "d"})
 
 
 def test_own_metrics_of_long_weights():
-    """The float logarithm of 10^5 bits is off by 1e-11: more than the distance itself."""
+    """The float logarithm of 10^5 bits is off by 1e-11: where it is rounded up, more than the distance many times."""
     total = 1 << 100_000
-    half = total // 2
-    move = total // 10**14
-    weights = np.array([[half + move, half - move], [half, half], [total // 4, 3 * (total // 4)]], dtype=object)
-    metric = Channel((0, 1, 2), ("a", "b"), weights, total).guarantee.metric
+    half, step = total // 2, total // 10**14
+    weights = np.array([[half + k * step] for k in range(1500)], dtype=object)
+    logs, _ = logarithms(weights)
+    jump = int(np.flatnonzero(np.diff(logs[:, 0]) > 1e-12)[0])
+    low, high = weights[jump, 0], weights[jump + 1, 0]
+    quarter = total // 4
+    rows = np.array([[high, total - high], [low, total - low], [quarter, 3 * quarter]], dtype=object)
+    metric = Channel((0, 1, 2), ("a", "b"), rows, total).guarantee.metric
     space = mdp.Space([0, 1, 2], metric)
+    true = float(metric.enclose(0, 1).lower)
+    assert true < 1e-13
     worse = F(3, 10**14)
     rows = [[F(1, 2) + worse, F(1, 2) - worse], [F(1, 2), F(1, 2)], [F(3, 8), F(5, 8)]]
     verdict = verify(Channel.from_matrix([0, 1, 2], "ab", rows), space)
     assert not verdict.holds
-    assert verdict.scale == pytest.approx(3, rel=1e-6)
+    assert verdict.scale == pytest.approx(6e-14 / true, rel=1e-6)
 
 
 def test_a_level_that_is_the_logarithm_of_nearly_one():
@@ -453,6 +472,41 @@ def test_few_stand_for_many_only_where_all_are_private(many, monkeypatch):
     verdict = verify(Channel.from_matrix(points, "abc", worse), mdp.Space(points, mdp.ln(2) * m.manhattan()))
     assert not verdict.holds
     assert points[20] in verdict.witness[:2]
+
+
+def test_a_scale_that_stands_for_the_cases_left_out():
+    space = mdp.Space.line(2, mdp.ln(4) * m.absolute())
+    channel = ratio_channel(2, (0, 1))
+    cases = [verifying.Case(0, 1, 0, 2, 1)]
+    of_points = pairs.Pairs.of(channel.inputs, space)
+    assert verifying.decide(channel, of_points, cases).scale == 0.5
+    bounded = verifying.decide(channel, of_points, cases, others=0.75)
+    assert (bounded.holds, bounded.scale, bounded.scale_below) == (True, 0.75, 0.5)
+
+
+@dataclass(frozen=True, repr=False)
+class Opaque(mdp.metrics.Metric):
+    """A metric of a user's own, which is ln 2 but only ever says so as a ball."""
+
+    kind: ClassVar[str] = "opaque"
+    symbol: ClassVar[str] = "opaque"
+    sound: ClassVar[bool] = True
+
+    def _pairwise(self, points, others):
+        return math.log(2) * m.discrete().pairwise(points, others)
+
+    def _exactly(self, x, y):
+        return F(0) if x == y else None
+
+    def _irrational(self, x, y):
+        return ball(2).log()
+
+
+def test_what_cannot_be_decided_does_not_hold():
+    space = mdp.Space([0, 1], Opaque())
+    assert not verify(ratio_channel(2, (0, 1)), space).holds
+    assert verify(ratio_channel(2 - F(1, 2**3000), (0, 1)), space).holds
+    assert not verify(ratio_channel(2 + F(1, 2**3000), (0, 1)), space).holds
 
 
 def test_implied_pairs_in_a_space_with_twins(monkeypatch):

@@ -1,0 +1,403 @@
+"""The vertices of a privacy type: posteriors whose privacy constraints are as tight as they can be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from metricdp.design.unit_lengths import UnitLengths, packed, unpacked
+from metricdp.errors import KindError
+from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.refine import Floats
+from metricdp.metrics import Space
+
+__all__ = ["Progress", "Vertex", "Vertices", "vertices"]
+
+_CHUNK = 4096
+_BITS = 64
+
+Progress = Callable[[int], object]
+"""Is told, now and then, how many have been found so far."""
+
+Keys = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A vertex of the space of d-private posteriors, by its logarithms.
+
+    ``log v(x) = f(x) - log Σ exp(f)``, where f is 1-Lipschitz and its tight pairs, those with
+    ``|f(x) - f(x')| = d(x, x')``, connect all points at finite distances. So f is made of sums and differences of
+    distances, whatever the level. Outside one part of the space, f is minus infinity.
+
+    Attributes:
+        lengths: the distances by generators.
+        coefficients: for each point the integers of f, zero at the first point of its part; None for minus infinity.
+
+    References:
+        Paper 5, Definition 4; Section VI.
+    """
+
+    lengths: UnitLengths
+    coefficients: tuple[tuple[int, ...] | None, ...]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vertex):
+            return NotImplemented
+        mine, theirs = self.lengths, other.lengths
+        same = mine is theirs or (mine.space, mine.generators, mine.denominator) == (
+            theirs.space,
+            theirs.generators,
+            theirs.denominator,
+        )
+        return same and self.coefficients == other.coefficients
+
+    def __hash__(self) -> int:
+        return hash(self.coefficients)
+
+    @cached_property
+    def exact_logarithms(self) -> tuple[Fraction | float, ...] | None:
+        """f in the metric's unit, where it is rational; None where it is not."""
+        found: list[Fraction | float] = []
+        for row in self.coefficients:
+            if row is None:
+                found.append(-math.inf)
+            elif any(c for c, generator in zip(row, self.lengths.generators, strict=True) if generator != ("root", 1)):
+                return None
+            else:
+                found.append(Fraction(sum(row), self.lengths.denominator))
+        return tuple(found)
+
+    @cached_property
+    def logarithms(self) -> Floats:
+        """f in the metric's unit (before the level), as floats; a view that cannot be written to."""
+        view = np.array([-math.inf if row is None else self.lengths.view(row) for row in self.coefficients])
+        view.setflags(write=False)
+        return view
+
+    @property
+    def rational(self) -> bool:
+        """Whether the posterior is known to be rational."""
+        return self.exact is not None
+
+    @cached_property
+    def direction(self) -> tuple[Fraction, ...] | None:
+        """``exp(f)``, level included, where it is rational; None where it is not known to be."""
+        values = [Fraction(0) if row is None else self.lengths.exactly(row) for row in self.coefficients]
+        known = tuple(value for value in values if value is not None)
+        return known if len(known) == len(values) else None
+
+    @cached_property
+    def exact(self) -> tuple[Fraction, ...] | None:
+        """The posterior, where it is rational; None where it is not known to be.
+
+        >>> import metricdp as mdp
+        >>> [str(p) for p in next(iter(vertices(Space.line(3, mdp.ln(2) * mdp.metrics.absolute())))).exact]
+        ['4/7', '2/7', '1/7']
+        """
+        if (values := self.direction) is None:
+            return None
+        total = sum(values)
+        return tuple(value / total for value in values)
+
+    def balls(self) -> list[arb]:
+        """``exp(f)``, level included, as balls at the working precision."""
+        return [arb(0) if row is None else self.lengths.exponential(row) for row in self.coefficients]
+
+    def enclose(self, bits: int = _BITS) -> tuple[Enclosure, ...]:
+        """The posterior, each probability between two rationals, or exactly."""
+        if (exact := self.exact) is not None:
+            return tuple(Enclosure(value, value) for value in exact)
+        with precision(bits + 32):
+            values = self.balls()
+            total = sum(values, arb(0))
+            return tuple(Enclosure.of(value / total) for value in values)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """The posterior as floats, a view that cannot be written to."""
+        view = np.array([float(value) for value in self.enclose()])
+        view.setflags(write=False)
+        return view
+
+    @property
+    def tight(self) -> tuple[tuple[int, int], ...]:
+        """All pairs of points (i, j) with ``f(i) - f(j) = d(i, j)``, exactly; twins are left out."""
+        found = []
+        for (i, j), distance in self.lengths.table.items():
+            one, two = self.coefficients[i], self.coefficients[j]
+            if one is None or two is None:
+                continue
+            if tuple(a - b for a, b in zip(one, two, strict=True)) == distance:
+                found.append((i, j))
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return f"Vertex({', '.join(f'{value:.6g}' for value in self.logarithms)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Vertices:
+    """The stream of the vertices of a space; iterate as often as you like, nothing is stored.
+
+    Attributes:
+        space: the points and the metric d.
+        progress: is told, now and then, how many have been found.
+    """
+
+    space: Space
+    progress: Progress | None = None
+
+    @cached_property
+    def lengths(self) -> UnitLengths:
+        """The distances by generators."""
+        return UnitLengths.of(self.space)
+
+    def __iter__(self) -> Iterator[Vertex]:
+        for part, search in self._searches():
+            for keys in search:
+                for row in keys:
+                    yield self._vertex(part, [search.unpack(key) for key in row.tolist()])
+
+    def count(self) -> int:
+        """How many there are, counted without storing any."""
+        return sum(len(keys) for _, search in self._searches() for keys in search)
+
+    def stars(self) -> Iterator[Vertex]:
+        """The vertices ``f = -d(x, ·)`` and ``f = d(x, ·)`` of all points x: steepest hills and pits, each once."""
+        seen = set()
+        for part in self.lengths.parts:
+            for side in (-1, 1):
+                for centre in part:
+                    rows = [self._from(centre, place, side) for place in part]
+                    vertex = self._vertex(part, [tuple(a - b for a, b in zip(row, rows[0], strict=True)) for row in rows])
+                    if vertex not in seen:
+                        seen.add(vertex)
+                        yield vertex
+
+    def _from(self, centre: int, place: int, side: int) -> tuple[int, ...]:
+        if centre == place:
+            return (0,) * len(self.lengths.generators)
+        return tuple(side * c for c in self.lengths.table[centre, place])
+
+    def _vertex(self, part: tuple[int, ...], rows: list[tuple[int, ...]]) -> Vertex:
+        held = dict(zip(part, rows, strict=True))
+        return Vertex(self.lengths, tuple(held.get(twin) for twin in self.lengths.twins))
+
+    def _searches(self) -> Iterator[tuple[tuple[int, ...], _Search]]:
+        found = 0
+        for part in self.lengths.parts:
+            search = _Search(self.lengths, part, self.progress, found)
+            yield part, search
+            found = search.found
+
+
+class _Search:
+    """All vertices of one part, each once, by chunks of packed integers.
+
+    Points get their values one after the other. Given some of them, each other point j has a least and a greatest value
+    that keep the distances, ``max_i f_i - d_ij`` and ``min_i f_i + d_ij``: a tight pair with the points so far is one of
+    the two. So one point j is asked: is it at the least, at the greatest, or between them for now? A vertex answers each
+    question in one way, so it is found once; where all points left are between, there is none.
+    """
+
+    def __init__(self, lengths: UnitLengths, part: tuple[int, ...], progress: Progress | None, found: int) -> None:
+        self.lengths, self.part, self.progress, self.found = lengths, part, progress, found
+        size, width = len(part), len(lengths.generators)
+        rows = np.zeros((size, size, width), dtype=object)
+        for a, i in enumerate(part):
+            for b, j in enumerate(part):
+                if a != b:
+                    rows[a, b] = lengths.table[i, j]
+        self.spread = 4 * size * int(abs(rows).max(initial=1))  # sums of distances along paths, and their differences
+        self.keys = packed(rows, self.spread)
+        self.views = np.array([[0.0 if i == j else lengths.view(lengths.table[i, j]) for j in part] for i in part])
+        self.close = 1e-9 * float(self.views.max(initial=1.0))
+        self.signs: dict[int, int] = {}
+
+    def unpack(self, key: int) -> tuple[int, ...]:
+        return unpacked(key, len(self.lengths.generators), self.spread)
+
+    def __iter__(self) -> Iterator[Keys]:
+        # States wait by how many points they lack. Full chunks nearest to the end go first, so few wait; while there is
+        # no full chunk, those farthest from the end go first, to make one.
+        waiting: list[list[_States]] = [[] for _ in self.part]
+        self._put(waiting, self._start())
+        while any(waiting):
+            sizes = [sum(state.size for state in states) for states in waiting]
+            full = [left for left, size in enumerate(sizes) if size >= _CHUNK]
+            left = full[0] if full else max(left for left, size in enumerate(sizes) if size)
+            state = _States.joined(waiting[left])
+            waiting[left] = []
+            if left == 0:
+                self.found += state.size
+                if self.progress is not None:
+                    self.progress(self.found)
+                yield state.low_keys
+                continue
+            self._put(waiting, state.part(slice(_CHUNK, None)))
+            for child in self._expand(state.part(slice(None, _CHUNK))):
+                self._put(waiting, child)
+
+    def _put(self, waiting: list[list[_States]], state: _States) -> None:
+        if state.size:
+            waiting[state.left].append(state)
+
+    def _start(self) -> _States:
+        size = len(self.part)
+        state = _States(
+            size - 1,
+            self.views[[0]] * -1,
+            self.keys[[0]] * -1,
+            self.views[[0]].copy(),
+            self.keys[[0]].copy(),
+            np.zeros((1, size), dtype=bool),
+            np.zeros((1, size), dtype=bool),
+            np.zeros((1, size), dtype=bool),
+        )
+        state.given[0, 0] = True
+        return state
+
+    def _expand(self, state: _States) -> Iterator[_States]:
+        point = self._ask(state)
+        rows = np.arange(state.size)
+        forced = state.low_keys[rows, point] == state.high_keys[rows, point]
+        low = ~state.above[rows, point]
+        high = ~state.below[rows, point] & ~forced
+        between = state.part(~forced)
+        chosen = point[~forced]
+        between.above[np.arange(between.size), chosen] = True
+        between.below[np.arange(between.size), chosen] = True
+        open_ = ((~between.above | ~between.below) & ~between.given).any(axis=1)
+        yield between.part(open_)
+        for here, upper in ((low, False), (high, True)):
+            if here.any():
+                yield self._give(state.part(here), point[here], upper)
+
+    def _ask(self, state: _States) -> NDArray[np.int64]:
+        """The point to ask: one whose value is known, else the one with the widest room."""
+        options = (~state.above).astype(np.int8) + (~state.below).astype(np.int8)
+        options[state.given] = 0
+        room = state.high - state.low
+        room = np.where(options == 0, -1.0, room)
+        forced = (options > 0) & (state.low_keys == state.high_keys)
+        room = np.where(forced, np.inf, room)
+        return np.argmax(room, axis=1)
+
+    def _give(self, state: _States, point: NDArray[np.int64], upper: bool) -> _States:
+        rows = np.arange(state.size)
+        value = (state.high if upper else state.low)[rows, point]
+        key = (state.high_keys if upper else state.low_keys)[rows, point]
+        views, keys = self.views[point], self.keys[point]
+        new_low, new_low_keys = value[:, None] - views, key[:, None] - keys
+        new_high, new_high_keys = value[:, None] + views, key[:, None] + keys
+        rises = self._compare(new_low - state.low, new_low_keys - state.low_keys) > 0
+        falls = self._compare(new_high - state.high, new_high_keys - state.high_keys) < 0
+        rises[rows, point] = falls[rows, point] = True
+        state.given[rows, point] = True
+        rises &= ~state.given
+        falls &= ~state.given
+        rises[rows, point] = falls[rows, point] = True
+        state.low = np.where(rises, new_low, state.low)
+        state.low_keys = np.where(rises, new_low_keys, state.low_keys)
+        state.high = np.where(falls, new_high, state.high)
+        state.high_keys = np.where(falls, new_high_keys, state.high_keys)
+        state.above &= ~rises
+        state.below &= ~falls
+        state.left -= 1
+        # A point that is between its least and its greatest value has to have room there.
+        met = state.low_keys == state.high_keys
+        dead = (met & (state.above | state.below)).any(axis=1)
+        if state.left:
+            dead |= ~((~state.above | ~state.below) & ~state.given).any(axis=1)
+        return state.part(~dead)
+
+    def _compare(self, difference: Floats, keys: Keys) -> NDArray[np.int8]:
+        """The sign of each difference: from floats where they tell, else exactly."""
+        signs = np.sign(difference).astype(np.int8)
+        near = np.abs(difference) <= self.close
+        same = keys == 0
+        signs[same] = 0
+        for row, column in np.argwhere(near & ~same).tolist():
+            key = int(keys[row, column])
+            if key not in self.signs:
+                self.signs[key] = self.lengths.sign(self.unpack(key))
+            signs[row, column] = self.signs[key]
+        return signs
+
+
+@dataclass(eq=False)
+class _States:
+    """Many partial functions at once: a row for each, a column for each point.
+
+    Attributes:
+        left: how many points have no value yet, in every row.
+        low, high: the least and greatest value that a point can take, as floats; with the exact ones packed in
+            ``low_keys`` and ``high_keys``.
+        above, below: the point is said to be strictly above the least, below the greatest.
+        given: the point has its value.
+    """
+
+    left: int
+    low: Floats
+    low_keys: Keys
+    high: Floats
+    high_keys: Keys
+    above: NDArray[np.bool_]
+    below: NDArray[np.bool_]
+    given: NDArray[np.bool_]
+
+    @property
+    def size(self) -> int:
+        return len(self.low)
+
+    @classmethod
+    def joined(cls, states: list[_States]) -> _States:
+        if len(states) == 1:
+            return states[0]
+        arrays = zip(*(state._arrays for state in states), strict=True)
+        return cls(states[0].left, *(np.concatenate(array) for array in arrays))
+
+    def part(self, rows: Any) -> _States:
+        return _States(self.left, *(array[rows].copy() for array in self._arrays))
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (self.low, self.low_keys, self.high, self.high_keys, self.above, self.below, self.given)
+
+
+def vertices(space: Space, progress: Progress | None = None) -> Vertices:
+    """The vertices of the space of d-private posteriors, as a stream.
+
+    A posterior v is d-private where ``v(x) <= exp(d(x, x')) v(x')`` for all x, x'. In logarithms these are the 1-Lipschitz
+    functions, and the vertices are those whose tight pairs connect all points: they depend on d alone, by additions of
+    distances, and are the same at every level. Each is found once, exactly, and none is stored. Points at distance zero
+    share their value; parts of the space at infinite distance have vertices of their own, zero elsewhere.
+
+    Args:
+        space: the points and d.
+        progress: is told, now and then, how many have been found.
+
+    Raises:
+        LevelError: while iterating, two sums of distances cannot be told apart nor proved equal.
+
+    References:
+        Paper 5, Definition 4; Section VI.
+
+    >>> import metricdp as mdp
+    >>> vertices(Space.bits(3)).count(), vertices(Space.grid(2, 2)).count()
+    (38, 18)
+    >>> [vertex.logarithms.tolist() for vertex in vertices(Space.line(3))]
+    [[0.0, -1.0, -2.0], [0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 2.0]]
+    """
+    if not isinstance(space, Space):
+        raise KindError(f"vertices takes a Space, not {type(space).__name__}")
+    return Vertices(space, progress)

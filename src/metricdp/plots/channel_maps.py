@@ -1,0 +1,374 @@
+"""Channels as pictures: on a map, where one secret is released; otherwise the whole matrix, as shades."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.channels.channel import Channel
+from metricdp.errors import KindError, MissingExtraError, UnknownCategoryError
+from metricdp.metrics import EARTH_RADIUS
+from metricdp.metrics.metric import Metric
+from metricdp.plots.svg import ACCENT, INK, MARK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["channel_map", "channel_shades", "require_matplotlib"]
+
+_GREY, _DIM = "#9aa1a9", "#6b7280"
+_HEIGHT = 5.2
+_MOST_BARS = 10
+_MOST_NAMES = 30
+_MOST_ENTRIES = 14
+_LARGEST_BUBBLE = 2200.0  # square points, for a probability of one
+_SEEN = 0.005  # probabilities below it get no line
+_TEXT = 9.0
+
+Floats = NDArray[np.float64]
+Box = tuple[float, float, float, float]
+
+
+def channel_map(
+    channel: Channel,
+    secret: Any,
+    places: Mapping[Any, Sequence[float]] | None = None,
+    names: Mapping[Any, str] | None = None,
+    prior: Sequence[float] | None = None,
+) -> Figure:
+    """Where one secret of a channel on a map is released: a bubble at each place, as large as it is likely.
+
+    Places are drawn in metres around their middle where the channel's promise is in metres on the globe, and otherwise
+    as they are. The dashed circle is where likelihoods may differ by a factor 2: nearer places look more alike.
+
+    Args:
+        channel: from points of the plane or the globe, to others.
+        secret: one of its inputs.
+        places: two coordinates for every input and output; the labels themselves, unless given.
+        names: what to call them.
+        prior: probabilities of the inputs; the dots of the places are as large.
+
+    Raises:
+        KindError: a label without two coordinates.
+        MissingExtraError: matplotlib is not installed.
+
+    >>> from metricdp.channels import Channel
+    >>> corners = [(0, 0), (0, 1), (1, 0)]
+    >>> noise = Channel.from_matrix(corners, corners, [["1/2", "1/4", "1/4"]] * 3)
+    >>> channel_map(noise, (0, 1)).axes[0].get_title(loc="left")
+    'What is released for (0, 1)'
+    """
+    Figure = require_matplotlib()
+    if secret not in channel.inputs:
+        raise UnknownCategoryError(f"{secret!r} is not among the inputs of the channel")
+    metric = None if channel.promise is None else channel.promise.metric
+    labels = list(dict.fromkeys([*channel.inputs, *channel.outputs]))
+    globe = metric is not None and metric.unit.kind == "great_circle"
+    where = dict(zip(labels, _projected(labels, places, globe).tolist(), strict=True))
+    called = {label: (names or {}).get(label, str(label)) for label in labels}
+    chances = channel.matrix[channel.inputs.index(secret)]
+
+    spots = np.array(list(where.values()))
+    wide, high = np.ptp(_bounds(spots), axis=0).tolist()
+    width = _HEIGHT * min(max(wide / high, 0.75), 1.6)
+    figure = Figure(figsize=(width + 3.6, _HEIGHT + 0.8), layout="constrained")
+    axes, bars = figure.subplots(1, 2, width_ratios=(width, 2.6))
+    axes.set_title(f"What is released for {_short(called[secret], 36)}", loc="left", fontsize=13, color=INK)
+    _places(axes, channel.inputs, where, prior)
+    _flights(axes, where[secret], [where[z] for z in channel.outputs], chances)
+    axes.set_aspect("equal")
+    (left, low), (right, up) = _bounds(spots).tolist()
+    axes.set(xlim=(left, right), ylim=(low, up))
+    axes.set_xlabel("\n".join(_caption(axes, where[secret], metric)), color=_DIM, fontsize=_TEXT, loc="left")
+    _rule(axes, globe)
+    _bars(bars, [called[z] for z in channel.outputs], chances, [z == secret for z in channel.outputs])
+    if channel.promise is not None:
+        bars.set_title(str(channel.promise), loc="right", fontsize=_TEXT, color=_DIM)
+    figure.draw_without_rendering()
+    rings = dict(zip(channel.inputs, _ring_sizes(channel.inputs, prior).tolist(), strict=True))
+    _names(axes, called, where, dict(zip(channel.outputs, chances.tolist(), strict=True)), rings, secret)
+    return figure
+
+
+def channel_shades(channel: Channel, names: Mapping[Any, str] | None = None) -> Figure:
+    """The matrix of a channel: a row for each secret, a column for each release, the darker the likelier.
+
+    Shades are by square roots, so that what is unlikely is still seen. Numbers are put in their order.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+
+    >>> from metricdp.channels import Channel
+    >>> channel_shades(Channel.from_matrix([1, 0], "ab", [["2/3", "1/3"], ["1/3", "2/3"]])).axes[0].get_ylabel()
+    'secret'
+    """
+    Figure = require_matplotlib()
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm
+    from matplotlib.ticker import PercentFormatter
+
+    rows, columns = _order(channel.inputs), _order(channel.outputs)
+    matrix = channel.matrix[np.ix_(rows, columns)]
+    most = max(matrix.shape)
+    side = float(np.clip(0.34 * most, 4.0, 8.5))
+    figure = Figure(
+        figsize=(side * matrix.shape[1] / most + 2.2, side * matrix.shape[0] / most + 1.4), layout="constrained"
+    )
+    axes = figure.add_subplot()
+    shades = LinearSegmentedColormap.from_list("accent", ["#ffffff", "#cfe2f3", ACCENT, "#0b2f52"])
+    top = float(matrix.max())
+    image = axes.imshow(matrix, cmap=shades, norm=PowerNorm(0.5, 0.0, top), aspect="equal", interpolation="nearest")
+    for axis, labels, order in ((axes.yaxis, channel.inputs, rows), (axes.xaxis, channel.outputs, columns)):
+        step = -(-len(order) // _MOST_NAMES)
+        shown = range(0, len(order), step)
+        axis.set_ticks(
+            list(shown), [_short((names or {}).get(labels[order[k]], str(labels[order[k]])), 22) for k in shown]
+        )
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    if max(len(text.get_text()) for text in axes.get_xticklabels()) > 3:
+        axes.tick_params(axis="x", rotation=60)
+        for text in axes.get_xticklabels():
+            text.set(ha="left", rotation_mode="anchor")
+    axes.set_ylabel("secret", color=INK, fontsize=_TEXT + 1)
+    axes.set_xlabel("released", color=INK, fontsize=_TEXT + 1)
+    axes.tick_params(colors=INK, labelsize=_TEXT, length=0)
+    for spine in axes.spines.values():
+        spine.set(color=_GREY, linewidth=0.6)
+    if most <= _MOST_ENTRIES:
+        for (row, column), chance in np.ndenumerate(matrix):
+            if chance >= _SEEN:
+                colour = "white" if chance > 0.35 * top else INK
+                axes.text(
+                    column, row, f"{100 * chance:.0f}", ha="center", va="center", fontsize=_TEXT - 1, color=colour
+                )
+    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02, format=PercentFormatter(1.0, decimals=0))
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(colors=INK, labelsize=_TEXT - 1, length=0)
+    return figure
+
+
+def require_matplotlib() -> type[Figure]:
+    """The class of figures, where it can be imported."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots") from None
+    return Figure
+
+
+# The map
+
+
+def _projected(labels: Sequence[Any], places: Mapping[Any, Sequence[float]] | None, globe: bool) -> Floats:
+    """Two coordinates for each label: east and north in metres from the middle, on the globe."""
+    pairs: list[list[float]] = []
+    for label in labels:
+        place = label if places is None else places.get(label)
+        try:
+            pairs.append([float(part) for part in place])  # type: ignore[union-attr]  # refused just below
+        except (TypeError, ValueError):
+            pairs.append([])
+        if len(pairs[-1]) != 2:
+            raise KindError(f"{label!r} has no two coordinates, and there is no map without them")
+    table = np.array(pairs, dtype=np.float64)
+    if not globe:
+        return table
+    latitude, longitude = np.radians(table).T
+    middle = math.atan2(float(np.sin(longitude).mean()), float(np.cos(longitude).mean()))
+    turned = (longitude - middle + np.pi) % (2 * np.pi) - np.pi  # no gap where the date line is
+    height = (latitude.min() + latitude.max()) / 2
+    return float(EARTH_RADIUS) * np.column_stack([turned * math.cos(height), latitude - height])
+
+
+def _places(axes: Axes, inputs: Sequence[Any], where: Mapping[Any, Sequence[float]], prior: Any) -> None:
+    """Every place as a ring, as large as it is likely to be the secret."""
+    spots = np.array([where[x] for x in inputs])
+    sizes = _ring_sizes(inputs, prior)
+    axes.scatter(*spots.T, s=sizes, facecolors="none", edgecolors=_GREY, linewidths=0.8, zorder=2)
+
+
+def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | None) -> Floats:
+    shares = np.full(len(inputs), 1 / len(inputs)) if prior is None else np.asarray(prior, dtype=np.float64)
+    return 8 + _LARGEST_BUBBLE * shares
+
+
+def _flights(axes: Axes, start: Sequence[float], ends: Sequence[Sequence[float]], chances: Floats) -> None:
+    """A bubble at each output, and a bent line to it."""
+    from matplotlib.patches import FancyArrowPatch
+
+    shown = chances > 0
+    spots = np.array(ends)[shown]
+    axes.scatter(*spots.T, s=_LARGEST_BUBBLE * chances[shown], color=ACCENT, alpha=0.55, linewidths=0, zorder=4)
+    for end, chance in zip(ends, chances.tolist(), strict=True):
+        if chance >= _SEEN and tuple(end) != tuple(start):
+            bend = FancyArrowPatch(
+                tuple(start),
+                tuple(end),
+                connectionstyle="arc3,rad=0.16",
+                arrowstyle="-",
+                linewidth=0.5 + 7 * chance,
+                color=ACCENT,
+                alpha=0.4,
+                zorder=3,
+            )
+            axes.add_patch(bend)
+    axes.scatter(*start, s=150, facecolors="none", edgecolors=MARK, linewidths=2, zorder=6)
+    axes.scatter(*start, s=12, color=MARK, linewidths=0, zorder=6)
+
+
+def _bounds(spots: Floats) -> Floats:
+    """Two corners with room around the places, and not too narrow a map where they lie on a line."""
+    low, high = spots.min(axis=0), spots.max(axis=0)
+    middle, widths = (low + high) / 2, high - low
+    widths = np.maximum(widths, 0.35 * float(widths.max()) or 1.0)
+    return np.array([middle - 0.6 * widths, middle + 0.6 * widths])
+
+
+def _caption(axes: Axes, start: Sequence[float], metric: Metric | None) -> list[str]:
+    """What is drawn how, in a line each; draws the circle within which likelihoods differ by a factor 2 at most."""
+    lines = ["discs: how likely a place is released; rings: how likely it was the secret"]
+    if metric is None or metric.unit.kind not in ("great_circle", "euclidean"):
+        return lines
+    from matplotlib.patches import Circle
+
+    radius = math.log(2) / float(metric.level)
+    circle = Circle((start[0], start[1]), radius, fill=False, color=MARK, linewidth=1, linestyle=(0, (4, 3)), zorder=5)
+    axes.add_patch(circle)
+    return [*lines, f"dashed: places {_length(radius, metric.unit_name)} apart look alike up to a factor 2"]
+
+
+def _rule(axes: Axes, globe: bool) -> None:
+    """On the globe a bar of a round length in place of ticks."""
+    for spine in axes.spines.values():
+        spine.set(color=_GREY, linewidth=0.6)
+    axes.tick_params(colors=_GREY, labelsize=_TEXT - 1, width=0.6)
+    if not globe:
+        axes.locator_params(nbins=6)
+        return
+    axes.set_xticks([])
+    axes.set_yticks([])
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    length = _round_length((right - left) / 4)
+    x, y = right - 0.04 * (right - left) - length, low + 0.05 * (high - low)
+    axes.plot([x, x + length], [y, y], color=INK, linewidth=2, solid_capstyle="butt", zorder=7)
+    axes.annotate(
+        _length(length, "m"), (x + length / 2, y), (0, 3), textcoords="offset points", ha="center", fontsize=_TEXT - 1,
+        color=INK, zorder=7,
+    )  # fmt: skip
+
+
+def _round_length(most: float) -> float:
+    """The largest of 1, 2, 5, 10, 20, ... that is not larger."""
+    power = 10.0 ** math.floor(math.log10(most))
+    return next(power * step for step in (5, 2, 1) if power * step <= most * (1 + 1e-9))
+
+
+def _length(length: float, unit: str) -> str:
+    if unit == "m" and length >= 1000:
+        return f"{length / 1000:,.4g} km"
+    return f"{length:.4g} {unit}".rstrip()
+
+
+def _names(
+    axes: Axes, called: Mapping[Any, str], where: Mapping[Any, Sequence[float]], chances: Mapping[Any, float],
+    rings: Mapping[Any, float], secret: Any,
+) -> None:  # fmt: skip
+    """Names beside their places, the likeliest first, each where it covers no other; some may find no room."""
+    from matplotlib.patheffects import withStroke
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    scale = figure.dpi / 72
+    spots = {label: axes.transData.transform(place) for label, place in where.items()}
+    frame = axes.get_window_extent()
+    sizes = {label: max(_LARGEST_BUBBLE * chances.get(label, 0.0), rings.get(label, 0.0)) for label in where}
+    radii = {label: scale * math.sqrt(size / math.pi) for label, size in sizes.items()}
+    radii[secret] = max(radii[secret], 8 * scale)
+    taken: list[Box] = [
+        (x - 0.7 * radii[label] - 2, y - 0.7 * radii[label] - 2, x + 0.7 * radii[label] + 2, y + 0.7 * radii[label] + 2)
+        for label, (x, y) in spots.items()
+    ]
+    order = sorted(where, key=lambda label: (label != secret, -chances.get(label, 0.0)))
+    for label in order[:_MOST_NAMES]:
+        chosen = label == secret
+        size = _TEXT + 1 if chosen else _TEXT if chances.get(label, 0.0) >= _SEEN else _TEXT - 1
+        text = _short(called[label], 26)
+        width, height = 0.56 * size * len(text) * scale, 1.2 * size * scale
+        x, y = spots[label]
+        away = radii[label] + 3 * scale
+        left, right, above, below = x - away - width, x + away, y + away, y - away - height
+        slanted = 0.3 * away
+        options = [
+            *((right, y - height / 2), (left, y - height / 2), (x - width / 2, above), (x - width / 2, below)),
+            *((right - slanted, above - slanted), (left + slanted, above - slanted)),
+            *((right - slanted, below + slanted), (left + slanted, below + slanted)),
+        ]
+        boxes = [(start, low, start + width, low + height) for start, low in options]
+        free = [
+            box for box in boxes
+            if box[0] >= frame.x0 + 2 and box[2] <= frame.x1 - 2 and box[1] >= frame.y0 + 2 and box[3] <= frame.y1 - 2
+            and not any(_meet(box, other) for other in taken)
+        ]  # fmt: skip
+        if not free and not chosen:
+            continue
+        box = free[0] if free else boxes[0]
+        taken.append(box)
+        spot = axes.transData.inverted().transform((box[0], box[1] + 0.22 * height))
+        colour = MARK if chosen else INK if chances.get(label, 0.0) >= _SEEN else _DIM
+        weight = "bold" if chosen else "normal"
+        written = axes.text(*spot, text, fontsize=size, color=colour, fontweight=weight, zorder=8)
+        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+def _meet(one: Box, two: Box) -> bool:
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
+
+
+def _bars(axes: Axes, names: Sequence[str], chances: Floats, own: Sequence[bool]) -> None:
+    """The likeliest outputs by name, and the others together."""
+    order = np.argsort(-chances, kind="stable")
+    shown = [place for place in order[:_MOST_BARS].tolist() if chances[place] > 0]
+    heights = chances[shown].tolist()
+    texts = [_short(names[place], 20) for place in shown]
+    colours = [MARK if own[place] else ACCENT for place in shown]
+    rest = int((chances > 0).sum()) - len(shown)
+    if rest > 0:
+        heights.append(float(chances.sum() - sum(heights)))
+        texts.append(f"{rest} others")
+        colours.append(_GREY)
+    rows = np.arange(len(heights))
+    axes.barh(rows, heights, height=0.66, color=colours, alpha=0.75, linewidth=0)
+    for row, height in enumerate(heights):
+        axes.annotate(
+            _percent(height), (height, row), (4, 0), textcoords="offset points", va="center", fontsize=_TEXT, color=INK
+        )
+    axes.set_yticks(rows.tolist(), texts)
+    axes.set_ylim(max(len(heights), 6) - 0.4, -0.6)
+    axes.set_xlim(0, 1.25 * max(heights))
+    axes.set_xticks([])
+    axes.tick_params(colors=INK, labelsize=_TEXT, length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+# Words and order
+
+
+def _order(labels: Sequence[Any]) -> list[int]:
+    """Numbers from the least on; other labels as they stand."""
+    if all(isinstance(label, (int, float)) or hasattr(label, "numerator") for label in labels):
+        return sorted(range(len(labels)), key=lambda place: labels[place])
+    return list(range(len(labels)))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _percent(chance: float) -> str:
+    return f"{100 * chance:.0f}%" if chance >= 0.0995 else f"{100 * chance:.1f}%" if chance >= 0.0005 else "under 0.1%"
