@@ -9,9 +9,11 @@ import typer
 from typer.core import TyperGroup
 
 import metricdp
+from metricdp.cli.capacity import capacity
 from metricdp.cli.demo import demo
 from metricdp.cli.explain import explain
 from metricdp.cli.inspect import inspect
+from metricdp.cli.kernels import kernels
 from metricdp.cli.leakage import leakage
 from metricdp.cli.optimal import optimal
 from metricdp.cli.sanitize import sanitize
@@ -50,6 +52,8 @@ app.command()(inspect)
 app.command()(verify)
 app.command()(leakage)
 app.command()(optimal)
+app.command()(capacity)
+app.command()(kernels)
 
 
 def _version(asked: bool) -> None:

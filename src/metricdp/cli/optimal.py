@@ -114,11 +114,24 @@ def optimal(
     where something is wrong with the file, the metric, the loss or the prior.
     """
     from metricdp.cli.channel_argument import mistakes, printable
-    from metricdp.cli.points_argument import read_space
+    from metricdp.cli.output_files import CHANNELS, check_output
+    from metricdp.cli.points_argument import read_loss, read_space
     from metricdp.cli.reports import print_json, print_text
+    from metricdp.errors import LevelError
+    from metricdp.plots.channel_maps import require_matplotlib
+    from metricdp.plots.saving import PICTURES
 
-    with mistakes("--out"):
-        _check_files(out, picture, overwrite, file, outputs)
+    check_output("--out", out, CHANNELS, overwrite, file, outputs)
+    check_output("--picture", picture, PICTURES, overwrite, file, outputs, out)
+    with mistakes("--picture"):
+        if picture is not None:
+            require_matplotlib()
+    with mistakes("--gap"):
+        if not gap > 0:
+            raise LevelError("a gap is positive")
+    with mistakes("--time-limit"):
+        if time_limit is not None and not time_limit > 0:
+            raise LevelError("a time limit is positive")
     points, space = read_space(file, metric, name, at)
     with mistakes(file):
         belief, called = points.prior(prior, space.points)
@@ -127,8 +140,6 @@ def optimal(
     with mistakes("--outputs"):
         others = None if outputs is None else _outputs(outputs, points, space)
     with mistakes("--loss"):
-        from metricdp.cli.points_argument import read_loss
-
         cost, costs = read_loss(loss, points, space)
     with mistakes(file), _bar(gap) as progress:
         from metricdp.channels import verify
@@ -222,30 +233,6 @@ class _Found:
 # What is read
 
 
-def _check_files(out: Path | None, picture: Path | None, overwrite: bool, *inputs: Path | None) -> None:
-    """Refuse, before the search, an output that could not be written after it."""
-    from metricdp.errors import KindError, OutputError
-    from metricdp.plots.saving import PICTURES
-
-    if picture is not None and picture.suffix.lower() not in PICTURES:
-        raise KindError(f"--picture: {picture.name}: a picture ends in one of {', '.join(PICTURES)}")
-    if out is not None and out.suffix.lower() not in (".json", ".csv", ".parquet", ".arrow", ".feather"):
-        raise KindError(f"{out.name}: the file of a channel ends in .json, .csv, .parquet or .arrow")
-    for path in (out, picture):
-        if path is None:
-            continue
-        if not path.absolute().parent.is_dir():
-            raise OutputError(f"there is no folder {path.parent}")
-        if path.is_dir() or (path.exists() and not overwrite):
-            raise OutputError(f"{path.name} exists already; choose another name, or --overwrite")
-        if any(other is not None and other.resolve() == path.resolve() for other in inputs):
-            raise OutputError(f"{path.name} holds the points: choose another name")
-    if picture is not None:
-        from metricdp.plots.channel_maps import require_matplotlib
-
-        require_matplotlib()
-
-
 def _outputs(file: Path, points: Points, space: Space) -> Points:
     from metricdp.cli.points_argument import read_points
 
@@ -291,23 +278,27 @@ def _likeliest(found: _Found) -> int:
 def _text(found: _Found, loss: str | Loss, out: Path | None, picture: Path | None) -> str:
     import textwrap
 
+    from metricdp.cli.rounding import rounded
+
     best, points = found.channel, found.points
     unit = f" {found.space.metric.unit.unit_name}".rstrip() if loss == "distance" else ""
     what = {"distance": "from a point to its release, on average", "bin": "the probability of releasing another point"}
     lines = [
-        ("loss", f"{_rounded(best.loss, up=True)}{unit}  {what.get(found.loss, f'on average, by {found.loss}')}"),
-        ("bound", f"{_rounded(best.bound, up=False)}{unit}  no private mechanism loses less: proved"),
-        ("gap", _gap(found)),
-        *(("instead", text) for text in _others(found, loss, unit)),
-        ("released", f"{found.released:,} of {len(best.outputs):,} outputs ever are"),
+        ("loss", rounded(best.loss, up=True) + unit, what.get(found.loss, f"on average, by {found.loss}")),
+        ("bound", rounded(best.bound, up=False) + unit, "no private mechanism loses less: proved"),
+        ("gap", *_gap(found)),
+        *(("instead", rounded(number) + unit, words) for number, words in _others(found, loss)),
+        ("released", f"{found.released:,} of {len(best.outputs):,}", _unused(found)),
         *(("merged", _group([found.names[point] for point in group])) for group in best.merged),
         ("promise", f"{best.promise}, verified"),
-        ("time", f"{found.seconds:.1f} s, {best.rounds} rounds"),
+        ("time", f"{found.seconds:.1f} s, {best.rounds:,} round{'' if best.rounds == 1 else 's'}"),
     ]
+    width = max(len(line[1]) for line in lines if len(line) > 2)
     head = f"{points.file}: {len(points):,} points by {points.kinds}; prior: {found.prior_words}"
     table, before = [], ""
-    for key, text in lines:
-        table.append(f"  {'' if key == before else key:<10}{text}")
+    for key, *cells in lines:
+        told = f"{cells[0]:<{width}}  {cells[1]}" if len(cells) > 1 and cells[1] else cells[0]
+        table.append(f"  {'' if key == before else key:<10}{told}")
         before = key
     parts = [head, "\n".join(table), textwrap.fill(_tightest(found), _WIDTH, break_long_words=False)]
     ends = []
@@ -322,15 +313,21 @@ def _text(found: _Found, loss: str | Loss, out: Path | None, picture: Path | Non
     return "\n\n".join([*parts, "\n".join(ends)])
 
 
-def _gap(found: _Found) -> str:
+def _gap(found: _Found) -> tuple[str, str]:
+    from metricdp.cli.rounding import rounded
+
     best = found.channel
-    reached = f"{_rounded(100 * best.gap, up=True, digits=2)}%" if math.isfinite(best.gap) else "all of the loss"
-    if best.finished:
-        return reached
-    return f"{reached}, not the {100 * found.gap:.2g}% that was wanted: the search was ended before"
+    reached = f"{rounded(100 * best.gap, up=True, digits=2)}%" if math.isfinite(best.gap) else "all of it"
+    return reached, "" if best.finished else f"ended before the {100 * found.gap:.2g}% that was wanted"
 
 
-def _others(found: _Found, loss: str | Loss, unit: str) -> list[str]:
+def _unused(found: _Found) -> str:
+    if found.released == 1 < len(found.channel.inputs):
+        return "always the same output: a promise as strict as this leaves no better"
+    return "" if found.released == len(found.channel.outputs) else "the other outputs never are"
+
+
+def _others(found: _Found, loss: str | Loss) -> list[tuple[float, str]]:
     """What other private mechanisms would lose, about."""
     import numpy as np
 
@@ -340,18 +337,17 @@ def _others(found: _Found, loss: str | Loss, unit: str) -> list[str]:
     if loss == "distance":
         table = space.metric.unit.pairwise(list(best.outputs), list(space.points))
     else:
-        table = as_loss(loss, space.points, space).matrix
-    shares = found.prior.floats
+        read = as_loss(loss, space.points, space)
+        table = read.matrix[[read.actions.index(z) for z in best.outputs]]
+    shares, names = found.prior.floats, found.names
     blind = table @ shares
-    names, place = found.names, int(blind.argmin())
-    texts = [f"{_rounded(float(blind[place]))}{unit}  by releasing {names[best.outputs[place]]}, whatever the secret"]
+    place = int(blind.argmin())
+    told = [(float(blind[place]), f"by releasing {names[best.outputs[place]]}, whatever the secret")]
     if best.outputs == space.points:
         likely = np.exp(-space.distances / 2)
         likely /= likely.sum(axis=1, keepdims=True)
-        texts.insert(
-            0, f"{_rounded(float((shares[:, None] * likely * table.T).sum()))}{unit}  by the exponential mechanism"
-        )
-    return texts
+        told.insert(0, (float((shares[:, None] * likely * table.T).sum()), "by the exponential mechanism"))
+    return told
 
 
 def _tightest(found: _Found) -> str:
@@ -368,15 +364,6 @@ def _tightest(found: _Found) -> str:
 
 def _group(names: list[str]) -> str:
     return f"{', '.join(names)}: too near to be told apart, so they are not"
-
-
-def _rounded(number: float, up: bool | None = None, digits: int = 6) -> str:
-    """A number with few digits; rounded up or down where it is a bound."""
-    from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
-
-    rounding = ROUND_HALF_EVEN if up is None else ROUND_CEILING if up else ROUND_FLOOR
-    short = Context(prec=digits, rounding=rounding).create_decimal(number)
-    return f"{short:,f}" if short == 0 or -5 < short.adjusted() < 15 else f"{short:e}"
 
 
 @contextmanager

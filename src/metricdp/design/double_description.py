@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from metricdp.errors import LevelError
 
 __all__ = ["extreme_rays"]
 
 Ray = tuple[int, ...]
+Marks = NDArray[np.bool_]
 
 
 def extreme_rays(dimension: int, inequalities: Sequence[Sequence[int]], most: int, what: str = "rays") -> list[Ray]:
@@ -35,23 +39,17 @@ def extreme_rays(dimension: int, inequalities: Sequence[Sequence[int]], most: in
     [(0, 1, 0), (1, 0, 0), (0, 1, 1), (1, 0, 1)]
     """
     rays = [tuple(int(place == axis) for place in range(dimension)) for axis in reversed(range(dimension))]
-    full = (1 << dimension) - 1
-    tight = [full & ~(1 << ray.index(1)) for ray in rays]
+    tight = np.zeros((dimension, dimension + len(inequalities)), dtype=bool)
+    tight[:, :dimension] = [[entry == 0 for entry in ray] for ray in rays]
     for number, c in enumerate(inequalities):
-        bit = 1 << (dimension + number)
+        column = dimension + number
         used = [(place, entry) for place, entry in enumerate(c) if entry]
         values = [sum(entry * ray[place] for place, entry in used) for ray in rays]
-        outside = [k for k, value in enumerate(values) if value < 0]
-        if outside:
-            inside = [k for k, value in enumerate(values) if value > 0]
-            cut = _cut(rays, tight, values, (inside, outside), dimension)
-        else:
-            cut = []
+        cut, common = _cut(rays, tight, values, dimension)
         kept = [k for k, value in enumerate(values) if value >= 0]
-        rays, tight = (
-            [rays[k] for k in kept] + [ray for ray, _ in cut],
-            [tight[k] | (0 if values[k] else bit) for k in kept] + [common | bit for _, common in cut],
-        )
+        tight[:, column] = [value == 0 for value in values]
+        common[:, column] = True
+        rays, tight = [rays[k] for k in kept] + cut, np.concatenate([tight[kept], common])
         if len(rays) > most:
             raise LevelError(
                 f"more than {most} {what} after {number + 1} of {len(inequalities)} inequalities: take fewer points, "
@@ -60,41 +58,33 @@ def extreme_rays(dimension: int, inequalities: Sequence[Sequence[int]], most: in
     return rays
 
 
-def _cut(
-    rays: list[Ray], tight: list[int], values: list[int], sides: tuple[list[int], list[int]], dimension: int
-) -> list[tuple[Ray, int]]:
+def _cut(rays: list[Ray], tight: Marks, values: list[int], dimension: int) -> tuple[list[Ray], Marks]:
     """Where the edges between the two sides meet the plane, and where these points were tight before."""
-    holders = _holders(tight)
+    inside = [k for k, value in enumerate(values) if value > 0]
+    outside = [k for k, value in enumerate(values) if value < 0]
+    if not inside or not outside:
+        return [], tight[:0].copy()
+    holders = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in tight.T]
     everyone = (1 << len(rays)) - 1
-    found = []
-    for p in sides[0]:
-        for q in sides[1]:
-            common = tight[p] & tight[q]
-            if common.bit_count() >= dimension - 2 and _only(common, holders, everyone, (1 << p) | (1 << q)):
+    found, marks = [], []
+    theirs = tight[outside].astype(np.float32).T  # counts of this size are exact in floats
+    for p in inside:
+        for place in np.flatnonzero(tight[p].astype(np.float32) @ theirs >= dimension - 2).tolist():
+            q = outside[place]
+            both = tight[p] & tight[q]
+            if _only(both, holders, everyone, (1 << p) | (1 << q)):
                 up, down = values[p], -values[q]
                 mixed = [down * a + up * b for a, b in zip(rays[p], rays[q], strict=True)]
                 divisor = math.gcd(*mixed)
-                found.append((tuple(value // divisor for value in mixed), common))
-    return found
+                found.append(tuple(value // divisor for value in mixed))
+                marks.append(both)
+    return found, np.array(marks, dtype=bool).reshape(len(marks), tight.shape[1])
 
 
-def _holders(tight: list[int]) -> list[int]:
-    """For each inequality the set of rays that are tight there, as bits."""
-    holders = [0] * max(mask.bit_length() for mask in tight)
-    for k, mask in enumerate(tight):
-        while mask:
-            lowest = mask & -mask
-            holders[lowest.bit_length() - 1] |= 1 << k
-            mask ^= lowest
-    return holders
-
-
-def _only(common: int, holders: list[int], held: int, pair: int) -> bool:
-    """Whether no other ray is tight at all of ``common``."""
-    while common:
+def _only(both: Marks, holders: list[int], held: int, pair: int) -> bool:
+    """Whether no third ray is tight wherever both are."""
+    for column in np.flatnonzero(both).tolist():
+        held &= holders[column]
         if held == pair:
             return True
-        lowest = common & -common
-        held &= holders[lowest.bit_length() - 1]
-        common ^= lowest
     return held == pair

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from metricdp.exact.refine import Floats
 
-__all__ = ["Orbits", "Places"]
+__all__ = ["Orbits"]
 
 Places = NDArray[np.int64]
 Symmetry = tuple[Places, Places]
@@ -96,13 +96,15 @@ class Orbits:
 
     def sums(self, values: Floats) -> Floats:
         """The sum of the values of the points over each orbit."""
-        return np.bincount(self.points, weights=values, minlength=int(self.points.max()) + 1)
+        sums = np.bincount(self.points, weights=values, minlength=int(self.points.max()) + 1)
+        return sums.astype(np.float64)
 
     def settled(self, place: int, values: Floats) -> Floats:
         """Values of the points averaged over the symmetries that leave a representative in place."""
         orbits = self.stabilised[place]
         averages: Floats = np.bincount(orbits, weights=values) / np.bincount(orbits)
-        return averages[orbits]
+        spread: Floats = averages[orbits]
+        return spread
 
 
 def _symmetries(near: Places, costs: Places) -> Iterator[Symmetry]:

@@ -85,10 +85,9 @@ class Pricing:
     Args:
         geometry: of the space.
         centre: the point about which the output's columns are centred.
-        like: that of another output, solved before: its pairs and its basis, which is good here too, are the start.
     """
 
-    def __init__(self, geometry: Geometry, centre: int, like: Pricing | None = None) -> None:
+    def __init__(self, geometry: Geometry, centre: int) -> None:
         self.geometry = geometry
         self.centre = centre
         distances = geometry.distances
@@ -110,11 +109,6 @@ class Pricing:
         )
         self._program.add_columns([1.0], -np.inf, np.inf, Sparse.of_dense((geometry.mass * self.scale)[None, :]))
         self._start: Basis | None = None
-        if like is not None:
-            self._add(*like.pairs)
-            self._begun = like._begun.copy()
-            self._start = like._program.basis
-            return
         others = np.flatnonzero((np.arange(count) != centre) & np.isfinite(distances[centre]))
         self._add(np.full(len(others), centre), others)
         if len(others) == count - 1:  # the column exp(-d(., centre)): every point hangs on the centre
@@ -178,9 +172,8 @@ class Pricing:
         number = len(first)
         where, what = np.empty(2 * number, np.int32), np.ones(2 * number)
         where[0::2], where[1::2], what[1::2] = second, first, -gains
-        self._program.add_columns(
-            np.zeros(number), entries=Sparse(np.arange(0, 2 * number, 2, dtype=np.int32), where, what)
-        )
+        starts = np.arange(0, 2 * number, 2, dtype=np.int32)
+        self._program.add_columns(np.zeros(number), entries=Sparse(starts, where, what))
         self._first.append(first)
         self._second.append(second)
         return number

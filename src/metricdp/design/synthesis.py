@@ -12,7 +12,7 @@ from metricdp.channels.certifying import certify
 from metricdp.design.dual_bound import Flow, mended, proven_bound
 from metricdp.design.master import Master
 from metricdp.design.optimal_channel import Optimal
-from metricdp.design.orbits import Orbits, Places
+from metricdp.design.orbits import Orbits
 from metricdp.design.pricing import Geometry, Priced, Pricing
 from metricdp.design.problem import Problem
 from metricdp.design.stabilising import near_prices
@@ -27,6 +27,12 @@ Progress = Callable[[int, float, float, float], object]
 _PLATEAUS = (0, 1, 2, 3, 5)
 _LEVEL = 0.7
 _MOST_ROUNDS = 2000
+_USEFUL = 1e-10
+_IDLE = 2
+"""After so many rounds of no use an output is left out for a while."""
+
+_WHOLE = 6
+"""In every so many rounds all outputs are asked."""
 _NEGLIGIBLE = 1e-11
 
 
@@ -103,7 +109,7 @@ class _Search:
         self.geometry = Geometry.of(problem.shorter, np.ones(points))
         self.master = Master(self.orbits, self.costs)
         self.pricings: dict[int, Pricing] = {}
-        self.order = _walk(problem.shorter, problem.centres[self.orbits.representatives])
+        self.idle = [0] * len(self.orbits.representatives)
         self.loss, self.weights = np.inf, np.empty(0)
         self.bound = 0.0  # costs are not negative
         self.prices: Floats = np.zeros(points)
@@ -141,56 +147,67 @@ class _Search:
         sizes, first = self.master.sizes, self._first_prices()
         spread = np.maximum(first / max(float(first.mean()), 1e-300), 1e-3)
         centre = first if self.flows is None else self._orbit_values(self.prices)
-        step = 1.0
+        step, guess = 1.0, self.bound
         while True:
             self._weigh()
-            if self._close(target):
+            if self._close(self.bound, target):
                 return True
             if self.rounds >= _MOST_ROUNDS or self._late():
                 return False
+            whole = self.flows is None or self.rounds % _WHOLE == 0 or self._close(guess, target)
             if self.flows is None:
                 trial = centre
             else:
+                small = 1e-3 * max(self.loss - guess, 1e-12 * self.loss)
                 pull = sizes / (step * spread)
-                small = 1e-3 * max(self.loss - self.bound, 1e-12 * self.loss)
                 trial = near_prices(self.master.sums, self.master.prices, sizes, centre, pull, small)
-            promised = float(sizes @ trial) - self.bound
-            bound = self._price(trial)
+            promised = float(sizes @ trial) - guess
+            bound = self._price(trial, whole)
             if bound is None:
                 return False
-            if bound >= self.bound:
-                centre = trial
-            step *= float(np.clip(_LEVEL * (self.loss - self.bound) / max(promised, 1e-12), 0.4, 4.0))
+            if bound >= guess:
+                centre, guess = trial, bound
+            if whole and guess > self.bound:  # it was too hopeful
+                centre, guess = self._orbit_values(self.prices), self.bound
+            step *= float(np.clip(_LEVEL * (self.loss - guess) / max(promised, 1e-12), 0.4, 4.0))
             self.rounds += 1
             self._tell()
 
     def _weigh(self) -> None:
         self.loss, self.weights, _ = self.master.solve()
 
-    def _price(self, trial: Floats) -> float | None:
-        """The best column of each output at these prices; returns the bound they show, None where time ran out."""
+    def _price(self, trial: Floats, whole: bool) -> float | None:
+        """The best column of each output at these prices; returns the bound they show, None where time ran out.
+
+        Outputs that were of no use lately are left out unless all are asked for; then the bound is only a guess.
+        """
         prices = trial[self.orbits.points]
-        gap = (self.loss - self.bound) / self.loss
-        tolerance = 0.02 * gap * self.loss / len(prices)
+        tolerance = 0.02 * (self.loss - self.bound) / len(prices)
         attempts = 2 if self.flows is None else 3
         found: list[tuple[int, Priced]] = []
-        for place, like in self.order:
-            if self._late():
-                return None
-            z = int(self.orbits.representatives[place])
+        late = False
+        for place, z in enumerate(self.orbits.representatives.tolist()):
+            if not whole and self.idle[place] >= _IDLE:
+                continue
+            late = self._late()
+            if late:
+                break
             pricing = self.pricings.get(place)
             if pricing is None:
-                start = None if like is None else self.pricings[like]
-                pricing = self.pricings[place] = Pricing(self.geometry, int(self.problem.centres[z]), start)
-            found.append((place, pricing.solve(self.costs[:, z] - prices, tolerance, attempts)))
-        found.sort(key=lambda pair: pair[0])
-        useful = [(place, priced) for place, priced in found if priced.reduced < -1e-10]
+                pricing = self.pricings[place] = Pricing(self.geometry, int(self.problem.centres[z]))
+            priced = pricing.solve(self.costs[:, z] - prices, tolerance, attempts)
+            self.idle[place] = 0 if priced.reduced < -_USEFUL else self.idle[place] + 1
+            found.append((place, priced))
+        useful = [(place, priced) for place, priced in found if priced.reduced < -_USEFUL]
         self.master.add([priced.column for _, priced in useful], [place for place, _ in useful])
-        worst = min(priced.value for _, priced in found)
-        bound = float(prices.sum()) + len(prices) * min(worst, 0.0)
-        if bound >= self.bound or self.flows is None:
+        if late:
+            self._weigh()
+            return None
+        worst = min([0.0, *(priced.value for _, priced in found)])
+        bound = float(prices.sum()) + len(prices) * worst
+        if len(found) == len(self.idle) and (bound >= self.bound or self.flows is None):
             self.bound = max(bound, 0.0)
-            self.prices = prices + min(worst, 0.0) if np.isfinite(worst) else np.zeros(len(prices))
+            self.prices = prices + worst if np.isfinite(worst) else np.zeros(len(prices))
             self.flows = [self._flow(place, priced) for place, priced in found]
         return bound
 
@@ -199,8 +216,8 @@ class _Search:
         number = len(priced.flow)
         return first[:number], second[:number], priced.flow / self.pricings[place].scale[second[:number]]
 
-    def _close(self, target: float) -> bool:
-        return (self.loss - self.bound) * self.unit <= max(
+    def _close(self, bound: float, target: float) -> bool:
+        return (self.loss - bound) * self.unit <= max(
             target * abs(self.loss * self.unit + self.problem.offset), 0.5 * self._negligible()
         )
 
@@ -282,21 +299,3 @@ class _Search:
                 flows[z] = (orbits.carriers[z][first], orbits.carriers[z][second], amount)
         bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, 2.0**-48)
         return max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
-
-
-def _walk(distances: Floats, centres: Places) -> list[tuple[int, int | None]]:
-    """An order of the outputs, each with one before it that is near."""
-    apart = distances[np.ix_(centres, centres)]
-    walk: list[tuple[int, int | None]] = [(0, None)]
-    nearest, near = np.zeros(len(centres), dtype=np.int64), apart[0].copy()
-    waiting = np.ones(len(centres), dtype=bool)
-    waiting[0] = False
-    while waiting.any():
-        place = int(np.where(waiting, near, np.inf).argmin()) if np.isfinite(near[waiting]).any() else -1
-        if place < 0:
-            place = int(waiting.argmax())
-        walk.append((place, int(nearest[place])))
-        waiting[place] = False
-        closer = apart[place] < near
-        nearest[closer], near[closer] = place, apart[place][closer]
-    return walk

@@ -31,6 +31,7 @@ _SEEN = 0.005  # probabilities below it get no line
 _TEXT = 9.0
 
 Floats = NDArray[np.float64]
+Place = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
@@ -39,7 +40,7 @@ def channel_map(
     secret: Any,
     places: Mapping[Any, Sequence[float]] | None = None,
     names: Mapping[Any, str] | None = None,
-    prior: Sequence[float] | None = None,
+    prior: Sequence[float] | Floats | None = None,
 ) -> Figure:
     """Where one secret of a channel on a map is released: a bubble at each place, as large as it is likely.
 
@@ -69,7 +70,7 @@ def channel_map(
     metric = None if channel.promise is None else channel.promise.metric
     labels = list(dict.fromkeys([*channel.inputs, *channel.outputs]))
     globe = metric is not None and metric.unit.kind == "great_circle"
-    where = dict(zip(labels, _projected(labels, places, globe).tolist(), strict=True))
+    where = {label: (x, y) for label, (x, y) in zip(labels, _projected(labels, places, globe).tolist(), strict=True)}
     called = {label: (names or {}).get(label, str(label)) for label in labels}
     chances = channel.matrix[channel.inputs.index(secret)]
 
@@ -185,30 +186,32 @@ def _projected(labels: Sequence[Any], places: Mapping[Any, Sequence[float]] | No
     return float(EARTH_RADIUS) * np.column_stack([turned * math.cos(height), latitude - height])
 
 
-def _places(axes: Axes, inputs: Sequence[Any], where: Mapping[Any, Sequence[float]], prior: Any) -> None:
+def _places(axes: Axes, inputs: Sequence[Any], where: Mapping[Any, Place], prior: Any) -> None:
     """Every place as a ring, as large as it is likely to be the secret."""
     spots = np.array([where[x] for x in inputs])
     sizes = _ring_sizes(inputs, prior)
-    axes.scatter(*spots.T, s=sizes, facecolors="none", edgecolors=_GREY, linewidths=0.8, zorder=2)
+    axes.scatter(spots[:, 0], spots[:, 1], s=sizes, facecolors="none", edgecolors=_GREY, linewidths=0.8, zorder=2)
 
 
-def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | None) -> Floats:
+def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | Floats | None) -> Floats:
     shares = np.full(len(inputs), 1 / len(inputs)) if prior is None else np.asarray(prior, dtype=np.float64)
     return 8 + _LARGEST_BUBBLE * shares
 
 
-def _flights(axes: Axes, start: Sequence[float], ends: Sequence[Sequence[float]], chances: Floats) -> None:
+def _flights(axes: Axes, start: Place, ends: Sequence[Place], chances: Floats) -> None:
     """A bubble at each output, and a bent line to it."""
     from matplotlib.patches import FancyArrowPatch
 
     shown = chances > 0
     spots = np.array(ends)[shown]
-    axes.scatter(*spots.T, s=_LARGEST_BUBBLE * chances[shown], color=ACCENT, alpha=0.55, linewidths=0, zorder=4)
+    axes.scatter(
+        spots[:, 0], spots[:, 1], s=_LARGEST_BUBBLE * chances[shown], color=ACCENT, alpha=0.55, linewidths=0, zorder=4
+    )
     for end, chance in zip(ends, chances.tolist(), strict=True):
-        if chance >= _SEEN and tuple(end) != tuple(start):
+        if chance >= _SEEN and end != start:
             bend = FancyArrowPatch(
-                tuple(start),
-                tuple(end),
+                start,
+                end,
                 connectionstyle="arc3,rad=0.16",
                 arrowstyle="-",
                 linewidth=0.5 + 7 * chance,
@@ -217,8 +220,8 @@ def _flights(axes: Axes, start: Sequence[float], ends: Sequence[Sequence[float]]
                 zorder=3,
             )
             axes.add_patch(bend)
-    axes.scatter(*start, s=150, facecolors="none", edgecolors=MARK, linewidths=2, zorder=6)
-    axes.scatter(*start, s=12, color=MARK, linewidths=0, zorder=6)
+    axes.scatter([start[0]], [start[1]], s=150, facecolors="none", edgecolors=MARK, linewidths=2, zorder=6)
+    axes.scatter([start[0]], [start[1]], s=12, color=MARK, linewidths=0, zorder=6)
 
 
 def _bounds(spots: Floats) -> Floats:
@@ -229,7 +232,7 @@ def _bounds(spots: Floats) -> Floats:
     return np.array([middle - 0.6 * widths, middle + 0.6 * widths])
 
 
-def _caption(axes: Axes, start: Sequence[float], metric: Metric | None) -> list[str]:
+def _caption(axes: Axes, start: Place, metric: Metric | None) -> list[str]:
     """What is drawn how, in a line each; draws the circle within which likelihoods differ by a factor 2 at most."""
     lines = ["discs: how likely a place is released; rings: how likely it was the secret"]
     if metric is None or metric.unit.kind not in ("great_circle", "euclidean"):
@@ -256,10 +259,7 @@ def _rule(axes: Axes, globe: bool) -> None:
     length = _round_length((right - left) / 4)
     x, y = right - 0.04 * (right - left) - length, low + 0.05 * (high - low)
     axes.plot([x, x + length], [y, y], color=INK, linewidth=2, solid_capstyle="butt", zorder=7)
-    axes.annotate(
-        _length(length, "m"), (x + length / 2, y), (0, 3), textcoords="offset points", ha="center", fontsize=_TEXT - 1,
-        color=INK, zorder=7,
-    )  # fmt: skip
+    axes.text(x + length / 2, y, f"{_length(length, 'm')}\n", ha="center", va="center", fontsize=_TEXT - 1, color=INK)
 
 
 def _round_length(most: float) -> float:
@@ -275,9 +275,13 @@ def _length(length: float, unit: str) -> str:
 
 
 def _names(
-    axes: Axes, called: Mapping[Any, str], where: Mapping[Any, Sequence[float]], chances: Mapping[Any, float],
-    rings: Mapping[Any, float], secret: Any,
-) -> None:  # fmt: skip
+    axes: Axes,
+    called: Mapping[Any, str],
+    where: Mapping[Any, Place],
+    chances: Mapping[Any, float],
+    rings: Mapping[Any, float],
+    secret: Any,
+) -> None:
     """Names beside their places, the likeliest first, each where it covers no other; some may find no room."""
     from matplotlib.patheffects import withStroke
 
@@ -309,20 +313,20 @@ def _names(
             *((right - slanted, below + slanted), (left + slanted, below + slanted)),
         ]
         boxes = [(start, low, start + width, low + height) for start, low in options]
-        free = [
-            box for box in boxes
-            if box[0] >= frame.x0 + 2 and box[2] <= frame.x1 - 2 and box[1] >= frame.y0 + 2 and box[3] <= frame.y1 - 2
-            and not any(_meet(box, other) for other in taken)
-        ]  # fmt: skip
+        free = [box for box in boxes if _inside(box, frame.extents) and not any(_meet(box, other) for other in taken)]
         if not free and not chosen:
             continue
         box = free[0] if free else boxes[0]
         taken.append(box)
-        spot = axes.transData.inverted().transform((box[0], box[1] + 0.22 * height))
+        across, up = axes.transData.inverted().transform((box[0], box[1] + 0.22 * height)).tolist()
         colour = MARK if chosen else INK if chances.get(label, 0.0) >= _SEEN else _DIM
         weight = "bold" if chosen else "normal"
-        written = axes.text(*spot, text, fontsize=size, color=colour, fontweight=weight, zorder=8)
+        written = axes.text(across, up, text, fontsize=size, color=colour, fontweight=weight, zorder=8)
         written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+def _inside(box: Box, frame: Any) -> bool:
+    return bool(box[0] > frame[0] and box[1] > frame[1] and box[2] < frame[2] and box[3] < frame[3])
 
 
 def _meet(one: Box, two: Box) -> bool:

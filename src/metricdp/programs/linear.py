@@ -190,12 +190,6 @@ class LinearProgram:
         """How many rows there are."""
         return int(self._solver.numConstrs)
 
-    @property
-    def basis(self) -> Basis | None:
-        """Where the simplex method stands now, if anywhere; the same as the last solution's."""
-        held = self._solver.getBasis()
-        return _basis(held) if held.valid else None
-
     # Building
 
     def add_columns(

@@ -1,0 +1,204 @@
+"""Kernels: the finitely many mechanisms of which every private mechanism is a refinement of a mixture."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.channels.channel import Channel
+from metricdp.design.kernel_channels import kernel_channel
+from metricdp.design.kernel_columns import columns_of
+from metricdp.design.kernel_levels import supports_of
+from metricdp.design.vertex_search import Progress, Vertex, Vertices, vertices
+from metricdp.errors import KindError, LevelError
+from metricdp.metrics import Space
+
+__all__ = ["Kernels", "kernels"]
+
+_AT_ONCE = 1 << 22
+_FIRST_PASS = 1 << 14
+_GROWTH = 8
+_MOST_BASES = 1 << 24
+
+Places = NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Kernels:
+    """The stream of the kernels of a space; iterate as often as you like, no kernel is stored.
+
+    Iterating gives one Channel for each kernel: its outputs are numbers of vertices (see `vertex`), its columns multiples
+    of their posteriors. Where exp(-d) is rational they are exact; elsewhere every sign was decided, and the channel is
+    rounded to integers and verified.
+
+    Attributes:
+        space: the points and the metric d.
+        progress: is told, now and then, how many have been found.
+    """
+
+    space: Space
+    progress: Progress | None = None
+    _source: Iterator[Vertex] = field(init=False, repr=False)
+    _held: list[Vertex] = field(init=False, repr=False, default_factory=list)
+    _ended: bool = field(init=False, repr=False, default=False)
+
+    def __post_init__(self) -> None:
+        self._source = _stars_first(vertices(self.space))
+
+    def vertex(self, number: int) -> Vertex:
+        """A vertex by its number: the steepest hills and pits first, then as `vertices` gives them."""
+        self._hold(number + 1)
+        return self._held[number]
+
+    def __iter__(self) -> Iterator[Channel]:
+        return map(self.channel, self.supports())
+
+    def channel(self, support: Sequence[int]) -> Channel:
+        """The kernel of some vertices, given by their numbers."""
+        return kernel_channel([self.vertex(number) for number in support], list(support))
+
+    def supports(self) -> Iterator[tuple[int, ...]]:
+        """The numbers of the vertices of each kernel, each kernel once."""
+        for chunk in self.chunks():
+            for row in chunk.tolist():
+                yield tuple(place for place in row if place >= 0)
+
+    def count(self) -> int:
+        """How many kernels there are, counted without storing them.
+
+        Raises:
+            LevelError: there are too many to enumerate; says about how many.
+        """
+        self._hold(None)
+        if _bases(len(self._held), self._rows) > _MOST_BASES:
+            raise LevelError(
+                f"about {_bases(len(self._held), self._rows):.1e} sets of {self._rows} among {len(self._held)} vertices "
+                "surround the uniform distribution, too many to count; iterate for as many as you like"
+            )
+        return sum(len(chunk) for chunk in self._told(self._pass(len(self._held), 0)))
+
+    def chunks(self) -> Iterator[Places]:
+        """The same as `supports` by arrays: a row for each kernel, filled up with -1 from the left.
+
+        Where there are too many for one pass, kernels among the first few vertices come first, and then those with more.
+        """
+        return self._told(self._passes())
+
+    def _passes(self) -> Iterator[Places]:
+        before = 0
+        while True:
+            size = self._next_size(before)
+            yield from self._pass(size, before)
+            if self._ended and size == len(self._held):
+                return
+            before = size
+
+    def _told(self, chunks: Iterator[Places]) -> Iterator[Places]:
+        found = 0
+        for chunk in chunks:
+            found += len(chunk)
+            if self.progress is not None:
+                self.progress(found)
+            yield chunk
+
+    def _pass(self, size: int, before: int) -> Iterator[Places]:
+        """The kernels among the first vertices that are not among the first few of these."""
+        seen: set[bytes] = set()
+        for places in supports_of(columns_of(self._held[:size]), self.progress):
+            new = places[places[:, -1] >= before]
+            whole = new[:, 0] >= 0
+            yield new[whole]
+            once = []
+            for row in np.unique(new[~whole], axis=0):
+                key = row.tobytes()
+                if key not in seen:
+                    seen.add(key)
+                    once.append(row)
+            if once:
+                yield np.array(once)
+
+    def _next_size(self, before: int) -> int:
+        """How many vertices to take: all where that is little work, else enough for some times more work."""
+        rows = self._rows
+        if not before:
+            most = rows
+            while _bases(most, rows) <= _AT_ONCE:
+                most += 1
+            self._hold(most)
+            if self._ended:
+                return len(self._held)
+        size, wanted = max(before, rows), _GROWTH * _bases(before, rows) if before else _FIRST_PASS
+        while _bases(size, rows) < wanted:
+            size += 1
+        self._hold(size)
+        return min(size, len(self._held))
+
+    @property
+    def _rows(self) -> int:
+        self._hold(1)
+        return len(set(self._held[0].lengths.twins))
+
+    def _hold(self, count: int | None) -> None:
+        """Has that many vertices at hand, all for None, or as many as there are."""
+        while not self._ended and (count is None or len(self._held) < count):
+            try:
+                self._held.append(next(self._source))
+            except StopIteration:
+                self._ended = True
+
+
+def kernels(space: Space, progress: Progress | None = None) -> Kernels:
+    """The kernel mechanisms of a space, as a stream of channels.
+
+    A kernel is a mechanism whose posteriors, under the uniform prior, are linearly independent vertices v (see
+    `vertices`): with the vertices as columns of V, the kernels are the vertices of ``{a >= 0 : V a = 1}``. Every d-private
+    mechanism is a refinement of a mixture of kernels (see `decompose`).
+
+    Args:
+        space: the points and d.
+        progress: is told, now and then, how many have been found so far.
+
+    Guarantee:
+        Each channel has ``space.metric``, verified.
+
+    References:
+        Paper 5, Definition 5, Theorem 3, Section VI.
+
+    >>> import metricdp as mdp
+    >>> found = kernels(Space.line(3, mdp.ln(2) * mdp.metrics.absolute()))
+    >>> found.count()
+    2
+    >>> for kernel in found:
+    ...     print(kernel)
+    channel of 3 inputs and 3 outputs, weights out of 6
+    ln 2·|x − y|-private
+         0    1    2
+    0  2/3  1/6  1/6
+    1  1/3  1/3  1/3
+    2  1/6  1/6  2/3
+    channel of 3 inputs and 2 outputs, weights out of 3
+    ln 2·|x − y|-private
+         1    3
+    0  1/3  2/3
+    1  2/3  1/3
+    2  1/3  2/3
+    """
+    if not isinstance(space, Space):
+        raise KindError(f"kernels takes a Space, not {type(space).__name__}")
+    return Kernels(space, progress)
+
+
+def _stars_first(stream: Vertices) -> Iterator[Vertex]:
+    first = list(stream.stars())
+    known = set(first)
+    return itertools.chain(first, (vertex for vertex in stream if vertex not in known))
+
+
+def _bases(columns: int, rows: int) -> float:
+    """About how many bases the busiest level has: half of a set's signs, for each row but one, are right by chance."""
+    return max(math.comb(columns, size) / 2.0 ** (size - 1) for size in range(1, rows + 1))
