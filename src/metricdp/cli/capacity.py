@@ -112,20 +112,16 @@ def _text(points: Points, found: TypeCapacity) -> str:
     times, more = map(_number, bounds)
     factor, rise = (rounded(bound.enclosure.upper, up=True, digits=4) for bound in bounds)
     bits = rounded(math.log2(found.multiplicative), up=True, digits=4)
-    width = max(len(times), len(more))
     head = f"{points.file}: {len(points):,} points by {points.kinds}; {found.space.metric}-private mechanisms"
-    table = [
-        f"  multiplicative  {times:<{width}}  {bits} bits",
-        f"  {'':14}  {'':<{width}}  proof: {found.how[0]}",
-        f"  additive        {more:<{width}}  proof: {found.how[1]}",
-    ]
+    table = [f"  multiplicative  {times}; {bits} bits", f"  additive        {more}"]
+    proofs = f"Proofs: of the first, {found.how[0]}; of the second, {found.how[1]}."
     words = (
         "Whatever somebody believed before and whatever they gain by, one release makes the gain that they can expect "
         f"at most {factor} times as large; and if gains lie between 0 and 1, larger by at most {rise}. The first is "
         "reached by guessing the secret where all points are as likely: a guess is right with a probability of "
         f"{1 / len(points):.1%} before a release, and of up to {found.multiplicative / len(points):.1%} after it."
     )
-    return "\n\n".join([head, "\n".join(table), textwrap.fill(words, _WIDTH)])
+    return "\n\n".join([head, "\n".join(table), *(textwrap.fill(text, _WIDTH) for text in (words, proofs))])
 
 
 def _number(bound: Bound) -> str:
@@ -134,7 +130,7 @@ def _number(bound: Bound) -> str:
 
     plain = rounded(bound.enclosure.upper, up=True)
     exact = "" if bound.exact is None else str(bound.exact)
-    return f"{exact}, {plain}" if "/" in exact and len(exact) <= 16 else plain
+    return f"{exact} or {plain}" if "/" in exact and len(exact) <= 16 else plain
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def kernels(
     kernel, having believed all points as likely before, is a vertex: a posterior as sharp as the promise allows.
 
     Both are found exactly. There are few for few points, and more than anybody can count soon after: this is for up to
-    about 7 points. --most finds some of them on larger ones.
+    about 7 points, and with --most, which finds some of them, for about a dozen.
 
     POINTS is read as by `metricdp optimal`; see `metricdp optimal --help`. Weights do not matter here.
 
@@ -80,7 +80,7 @@ def kernels(
     check_output("--out", out, (".jsonl",), overwrite, file)
     points, space = read_space(file, metric, name, at)
     found = _Found(points, str(space.metric))
-    with mistakes(file), _telling() as tell:
+    with mistakes(file), _telling(found.so_far) as tell:
         stream = search(space, tell("kernels"))
         try:
             if most is None:
@@ -108,6 +108,7 @@ class _Found:
     listed: int = 0
     first: list[Channel] = field(default_factory=list)
     ended: bool = False
+    so_far: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -117,11 +118,12 @@ class _Found:
             "vertices": self.vertices,
             "kernels": self.kernels,
             "finished": not self.ended,
+            "at_least": self.so_far if self.ended else None,
             "first": [channel.to_json() for channel in self.first],
         }
 
 
-def _count(found: _Found, stream: Kernels, tell: Callable[[str], Tell | None]) -> None:
+def _count(found: _Found, stream: Kernels, tell: Callable[[str], Tell]) -> None:
     """The numbers of vertices and kernels; of vertices first, for they say whether kernels can be counted."""
     from metricdp.design.vertex_search import vertices
     from metricdp.errors import LevelError
@@ -172,7 +174,8 @@ def _text(found: _Found, out: Path | None, count: bool) -> str:
             lines.append(f"  kernels   {found.kernels:,}")
         parts.append("\n".join(lines))
     if found.ended:
-        parts.append("Ended before all were found.")
+        known = [f"{number:,} {what}" for what, number in found.so_far.items()]
+        parts.append(f"Ended before all were found; there are at least {' and '.join(known) or 'some'}.")
     for number, channel in enumerate(found.first):
         parts.append(f"kernel {number + 1}\n{_table(channel, points.names)}")
     if found.first:
@@ -195,16 +198,20 @@ def _table(channel: Channel, names: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def _telling() -> Iterator[Callable[[str], Tell | None]]:
-    """On a terminal, how many have been found so far."""
+def _telling(so_far: dict[str, int]) -> Iterator[Callable[[str], Tell]]:
+    """Keeps how many have been found so far, and shows it on a terminal."""
+
+    def keep(what: str, show: Callable[[str], object]) -> Tell:
+        def told(number: int) -> None:
+            so_far[what] = number
+            show(f"{number:,} {what} so far")
+
+        return told
+
     if not sys.stderr.isatty():
-        yield lambda what: None
+        yield lambda what: keep(what, lambda text: None)
         return
     from rich.console import Console
 
     with Console(stderr=True).status("looking at the distances") as status:
-
-        def about(what: str) -> Tell:
-            return lambda number: status.update(f"{number:,} {what} so far")
-
-        yield about
+        yield lambda what: keep(what, status.update)

@@ -307,7 +307,7 @@ def _text(found: _Found, loss: str | Loss, out: Path | None, picture: Path | Non
     elif out.suffix.lower() == ".csv":
         ends.append(f"Written to {out}. CSV has no room for the promise: .json and .parquet have.")
     else:
-        ends.append(f"Written to {out}; `metricdp verify {out}` proves its promise again.")
+        ends.append(f"Written to {out}. To prove it again: metricdp verify {out}")
     if picture is not None:
         ends.append(f"The picture is in {picture}.")
     return "\n\n".join([*parts, "\n".join(ends)])

@@ -12,6 +12,8 @@ from metricdp.errors import LevelError
 
 __all__ = ["extreme_rays"]
 
+_BLOCK = 256
+
 Ray = tuple[int, ...]
 Marks = NDArray[np.bool_]
 
@@ -64,27 +66,36 @@ def _cut(rays: list[Ray], tight: Marks, values: list[int], dimension: int) -> tu
     outside = [k for k, value in enumerate(values) if value < 0]
     if not inside or not outside:
         return [], tight[:0].copy()
-    holders = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in tight.T]
+    holders = [_bits(column) for column in tight.T]
+    masks = [_bits(row) for row in tight]
     everyone = (1 << len(rays)) - 1
     found, marks = [], []
-    theirs = tight[outside].astype(np.float32).T  # counts of this size are exact in floats
-    for p in inside:
-        for place in np.flatnonzero(tight[p].astype(np.float32) @ theirs >= dimension - 2).tolist():
-            q = outside[place]
-            both = tight[p] & tight[q]
-            if _only(both, holders, everyone, (1 << p) | (1 << q)):
+    theirs = tight[outside].T.astype(np.float32)  # counts of this size are exact in floats
+    for start in range(0, len(inside), _BLOCK):
+        block = inside[start : start + _BLOCK]
+        rows, places = np.nonzero(tight[block].astype(np.float32) @ theirs >= dimension - 2)
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+            p, q = block[row], outside[place]
+            if _only(masks[p] & masks[q], holders, everyone, (1 << p) | (1 << q)):
                 up, down = values[p], -values[q]
                 mixed = [down * a + up * b for a, b in zip(rays[p], rays[q], strict=True)]
                 divisor = math.gcd(*mixed)
                 found.append(tuple(value // divisor for value in mixed))
-                marks.append(both)
+                marks.append(tight[p] & tight[q])
     return found, np.array(marks, dtype=bool).reshape(len(marks), tight.shape[1])
 
 
-def _only(both: Marks, holders: list[int], held: int, pair: int) -> bool:
-    """Whether no third ray is tight wherever both are."""
-    for column in np.flatnonzero(both).tolist():
-        held &= holders[column]
+def _bits(marks: Marks) -> int:
+    """The marks as the bits of an integer."""
+    return int.from_bytes(np.packbits(marks, bitorder="little").tobytes(), "little")
+
+
+def _only(both: int, holders: list[int], held: int, pair: int) -> bool:
+    """Whether no third ray is tight at all inequalities of ``both``."""
+    while both:
+        lowest = both & -both
+        held &= holders[lowest.bit_length() - 1]
         if held == pair:
             return True
+        both ^= lowest
     return held == pair

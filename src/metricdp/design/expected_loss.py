@@ -15,7 +15,7 @@ from metricdp.design.double_description import extreme_rays
 
 __all__ = ["MOST_PRIORS", "ExpectedLoss"]
 
-MOST_PRIORS = 20_000
+MOST_PRIORS = 10_000
 """How many extreme priors are enumerated before a problem is refused."""
 
 Table = tuple[tuple[int, ...], ...]

@@ -52,7 +52,7 @@ def test_no_prior_goes_beyond(first, second, table, weights):
 @settings(max_examples=40, deadline=None)
 def test_what_is_put_through_noise_is_never_better(first, noise, table):
     coarser = first @ noise
-    assert refines(coarser, first) or refines(first, coarser)
+    assert refines(coarser, first)
     assert compare(first, coarser, Loss.from_matrix(range(len(table)), range(3), table)).first_never_worse
 
 
