@@ -16,7 +16,7 @@ from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, Poi
 if TYPE_CHECKING:
     from metricdp.adversaries.outward import Bound
     from metricdp.cli.points_argument import Points
-    from metricdp.design.type_capacity import TypeCapacity
+    from metricdp.design import TypeCapacity
 
 __all__ = ["capacity"]
 
@@ -68,7 +68,7 @@ def capacity(
     check_output("--additive", additive, CHANNELS, overwrite, file, multiplicative)
     points, space = read_space(file, metric, name, at)
     with mistakes(file), _waiting():
-        from metricdp.design.type_capacity import capacity as find
+        from metricdp.design import capacity as find
 
         found = find(space)
         channels = [

@@ -17,7 +17,7 @@ from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, Poi
 if TYPE_CHECKING:
     from metricdp.channels import Channel
     from metricdp.cli.points_argument import Points
-    from metricdp.design.kernel_search import Kernels
+    from metricdp.design import Kernels
 
 __all__ = ["kernels"]
 
@@ -52,7 +52,7 @@ def kernels(
     kernel, having believed all points as likely before, is a vertex: a posterior as sharp as the promise allows.
 
     Both are found exactly. There are few for few points, and more than anybody can count soon after: this is for up to
-    about 7 points, and with --most, which finds some of them, for about a dozen.
+    about 7 points, and with --most, which finds some of them, for about 20.
 
     POINTS is read as by `metricdp optimal`; see `metricdp optimal --help`. Weights do not matter here.
 
@@ -73,7 +73,7 @@ def kernels(
     from metricdp.cli.output_files import check_output
     from metricdp.cli.points_argument import read_space
     from metricdp.cli.reports import print_json, print_text
-    from metricdp.design.kernel_search import kernels as search
+    from metricdp.design import kernels as search
 
     if count and (most is not None or out is not None):
         raise typer.BadParameter("it finds no kernels to keep: leave out --most and -o", param_hint="--count")
@@ -125,7 +125,7 @@ class _Found:
 
 def _count(found: _Found, stream: Kernels, tell: Callable[[str], Tell]) -> None:
     """The numbers of vertices and kernels; of vertices first, for they say whether kernels can be counted."""
-    from metricdp.design.vertex_search import vertices
+    from metricdp.design import vertices
     from metricdp.errors import LevelError
 
     number = vertices(stream.space, tell("vertices")).count()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from metricdp.channels.verifying import verify
 from metricdp.design.faces import Scale, vertices_around
 from metricdp.design.kernel_channels import kernel_channel
 from metricdp.design.unit_lengths import UnitLengths
-from metricdp.design.vertex_search import Vertex
+from metricdp.design.vertex import Vertex
 from metricdp.errors import ImpossibleError, InputError, KindError
 from metricdp.exact.balls import float_above
 from metricdp.metrics import Space
@@ -73,13 +72,18 @@ class Decomposition:
             return False
         for kernel in self.kernels:
             chosen = [self.vertices[number] for number in kernel.outputs]
-            if not verify(kernel, self.space) or kernel != kernel_channel(chosen, kernel.outputs):
+            try:
+                again = kernel_channel(chosen, kernel.outputs)
+            except ImpossibleError:
+                return False
+            if kernel != again or not verify(kernel, self.space):
                 return False
         return float_above(_distance(self.channel, self.mixture @ self.post)) <= self.moved
 
     def __str__(self) -> str:
         off = "" if not self.moved else f", within {self.moved:.1g} in total variation"
-        return f"a refinement of a mixture of {len(self.kernels)} kernels on {len(self.vertices)} vertices{off}"
+        many = "1 kernel" if len(self.kernels) == 1 else f"{len(self.kernels)} kernels"
+        return f"a refinement of a mixture of {many} on {len(self.vertices)} vertices{off}"
 
 
 def decompose(channel: Channel, space: Space) -> Decomposition:
@@ -109,6 +113,7 @@ def decompose(channel: Channel, space: Space) -> Decomposition:
     >>> C = Channel.from_matrix(range(3), "yz", [["1/2", "1/2"], ["1/3", "2/3"], ["1/4", "3/4"]])
     >>> found = decompose(C, space)
     >>> print(found)
+    a refinement of a mixture of 1 kernel on 3 vertices
     >>> found.mixture @ found.post == C, found.check()
     (True, True)
     """
@@ -166,20 +171,17 @@ def _mixture(
     while left:
         corner = dict(left)
         while (relation := _relation({place: columns[place] for place in corner}, tolerance)) is not None:
-            step = min(corner[place] / value for place, value in relation.items() if value > 0)
-            gone = min((place for place, value in relation.items() if value > 0), key=lambda p: corner[p] / relation[p])
+            step, gone = min((corner[place] / value, place) for place, value in relation.items() if value > 0)
             for place, value in relation.items():
                 corner[place] -= step * value
             corner = {place: value for place, value in corner.items() if value > tolerance and place != gone}
-        taken = min(left[place] / value for place, value in corner.items())
+        taken, gone = min((left[place] / value, place) for place, value in corner.items())
         weights.append(taken)
         supports.append(tuple(sorted(corner)))
-        first = min(corner, key=lambda place: left[place] / corner[place])
         for place, value in corner.items():
             left[place] -= taken * value
-        # The corner has the weight of all that was left, so what is left now weighs (1 - taken) of it.
-        weights[-1] = taken
-        left = {place: value for place, value in left.items() if value > tolerance and place != first}
+        left = {place: value for place, value in left.items() if value > tolerance and place != gone}
+        # The corner has the weight of all that was left, so what is left now weighs 1 - taken of it.
         left = {place: value / (1 - taken) for place, value in left.items()} if taken < 1 else {}
     return _chained(weights), supports
 
@@ -217,7 +219,9 @@ def _relation(columns: dict[int, Sequence[Fraction]], tolerance: Fraction) -> di
 def _is_vertex(vertex: Vertex) -> bool:
     """Whether the tight pairs connect the points where it is not zero, and no pair is beyond tight."""
     lengths = vertex.lengths
-    inside = {place for place, row in enumerate(vertex.coefficients) if row is not None and lengths.twins[place] == place}
+    inside = {
+        place for place, row in enumerate(vertex.coefficients) if row is not None and lengths.twins[place] == place
+    }
     if inside not in [set(part) for part in lengths.parts]:
         return False
     for (i, j), distance in lengths.table.items():
@@ -239,5 +243,3 @@ def _distance(one: Channel, two: Channel) -> Fraction:
     common = math.lcm(one.total, two.total)
     apart = np.abs(one.weights * (common // one.total) - two.weights * (common // two.total))
     return max(Fraction(int(sum(row)), 2 * common) for row in apart.tolist())
-
-

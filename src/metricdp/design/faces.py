@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from metricdp.design.unit_lengths import UnitLengths
-from metricdp.design.vertex_search import Vertex
+from metricdp.design.vertex import Vertex
 from metricdp.exact.balls import enclose
 
 __all__ = ["Scale", "vertices_around"]
@@ -61,9 +61,7 @@ class Scale:
         return Fraction(round(value * Fraction(2) ** shift)) / Fraction(2) ** shift
 
 
-def vertices_around(
-    values: dict[int, Fraction], part: tuple[int, ...], scale: Scale
-) -> list[tuple[Vertex, Fraction]]:
+def vertices_around(values: dict[int, Fraction], part: tuple[int, ...], scale: Scale) -> list[tuple[Vertex, Fraction]]:
     """Vertices v and amounts t with ``Σ t exp(f_v) = values`` on one part of the space.
 
     Args:

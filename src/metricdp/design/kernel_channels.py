@@ -14,7 +14,7 @@ from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.channels.rounding import round_inside
 from metricdp.channels.verifying import verify
-from metricdp.design.vertex_search import Vertex
+from metricdp.design.vertex import Vertex
 from metricdp.errors import ImpossibleError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.weights import Weights

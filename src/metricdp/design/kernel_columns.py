@@ -7,6 +7,7 @@ the first read ``row · a = 0``.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import numpy as np
 from flint import arb, arb_mat, fmpz_mpoly_ctx
 from numpy.typing import NDArray
 
-from metricdp.design.vertex_search import Vertex
+from metricdp.design.vertex import Vertex
 from metricdp.errors import LevelError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.refine import Floats
@@ -59,13 +60,15 @@ class Columns(ABC):
     def heights(
         self, row: int, subsets: Places, weights: NDArray[Any], slack: Floats
     ) -> tuple[NDArray[Any], NDArray[Any], Floats, Floats]:
-        """``row · a`` of many subsets, exact zeros as zeros; with weights and slack, made better where needed, and the
-        relative error of each height."""
+        """The heights ``row · a`` of many subsets.
+
+        Returns:
+            The heights, with exact zeros as zeros; weights and slack, made better where it took that; and the relative
+            errors of the heights.
+        """
 
     @abstractmethod
-    def combine(
-        self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
-    ) -> NDArray[Any]:
+    def combine(self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
         """``low · below + high · above``, row by row, scaled as one likes."""
 
 
@@ -76,7 +79,7 @@ class IntegerColumns(Columns):
         super().__init__(vertices)
         self.scaled = [_primitive(vertex.direction or ()) for vertex in vertices]
         table = [[column[place] for place in self.places] for column in self.scaled]
-        rows = [[sum(column), *(two - one for one, two in zip(column, column[1:], strict=False))] for column in table]
+        rows = [[sum(column), *(two - one for one, two in itertools.pairwise(column))] for column in table]
         largest = max(abs(entry) for row in rows for entry in row)
         self.table = np.array(rows, dtype=np.int64 if largest < 1 << 31 else object).T
         self.views = np.abs(self.table).astype(np.float64)
@@ -93,9 +96,7 @@ class IntegerColumns(Columns):
             weights = weights.astype(object)
         return (weights * entries).sum(axis=1), weights, slack, slack
 
-    def combine(
-        self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
-    ) -> NDArray[Any]:
+    def combine(self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
         """See `Columns.combine`."""
         shared = np.gcd(low, high)
         low, high = low // shared, high // shared
@@ -107,7 +108,7 @@ class IntegerColumns(Columns):
         result = low[:, None] * below + high[:, None] * above
         result //= np.gcd.reduce(result, axis=1)[:, None]
         if result.dtype == object and (not result.size or max(map(max, result.tolist())) < _SAFE):
-            return result.astype(np.int64)
+            return np.asarray(result.astype(np.int64))
         return np.asarray(result)
 
 
@@ -134,7 +135,7 @@ class EnclosedColumns(Columns):
         return found
 
     def _start(self) -> NDArray[Any]:
-        return 1.0 / self.table[0][:, None]
+        return np.asarray(1.0 / self.table[0][:, None])
 
     def heights(
         self, row: int, subsets: Places, weights: NDArray[Any], slack: Floats
@@ -153,9 +154,7 @@ class EnclosedColumns(Columns):
             slack[place] = 8 * _UNIT
         return found, weights, slack, relative
 
-    def combine(
-        self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]
-    ) -> NDArray[Any]:
+    def combine(self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
         """See `Columns.combine`."""
         result = low[:, None] * below + high[:, None] * above
         result /= result.max(axis=1)[:, None]
@@ -182,7 +181,11 @@ class EnclosedColumns(Columns):
                 decided = not height.contains(0)
                 if decided or self._vanishes(row, subset):
                     close = np.array([0.0 if w == 0 else _float(a) for a, w in zip(fresh, weights, strict=True)])
-                    if decided and _narrow(height) and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w):
+                    if (
+                        decided
+                        and _narrow(height)
+                        and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w)
+                    ):
                         return _float(height), close
                     if not decided and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w):
                         return 0.0, close
@@ -217,7 +220,7 @@ class EnclosedColumns(Columns):
         total = values[0]
         for value in values[1:]:
             total += value
-        return [total, *(two - one for one, two in zip(values, values[1:], strict=False))]
+        return [total, *(two - one for one, two in itertools.pairwise(values))]
 
     def _is_zero(self, polynomial: Any) -> bool:
         relations = self.vertices[0].lengths.relations

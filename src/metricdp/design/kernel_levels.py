@@ -65,7 +65,7 @@ def bases_of(columns: Columns, progress: Callable[[int], object] | None = None) 
     return held
 
 
-def supports_of(columns: Columns, progress: Callable[[int], object] | None = None) -> Iterator[NDArray[np.bool_] | Places]:
+def supports_of(columns: Columns, progress: Callable[[int], object] | None = None) -> Iterator[Places]:
     """The columns of every kernel, by chunks: rows of places, those without weight as -1; a kernel may come again."""
     if columns.points == 1:
         yield np.arange(len(columns.vertices), dtype=np.int64)[:, None]
@@ -143,10 +143,16 @@ def _matches(columns: Columns, held: Bases, row: int) -> Iterator[_Match]:
         keep_i, keep_j = kept[drop_i], kept[drop_j]
         count = len(i)
         new_i, new_j = held.subsets[i, drop_i], held.subsets[j, drop_j]
-        shared = np.concatenate([np.take_along_axis(held.subsets[i], keep_i, axis=1), new_j[:, None], new_i[:, None]], axis=1)
+        shared = np.concatenate(
+            [np.take_along_axis(held.subsets[i], keep_i, axis=1), new_j[:, None], new_i[:, None]], axis=1
+        )
         none = np.zeros((count, 1), dtype=weights.dtype)
-        below = np.concatenate([np.take_along_axis(weights[j], keep_j, axis=1), weights[j, drop_j][:, None], none], axis=1)
-        above = np.concatenate([np.take_along_axis(weights[i], keep_i, axis=1), none, weights[i, drop_i][:, None]], axis=1)
+        below = np.concatenate(
+            [np.take_along_axis(weights[j], keep_j, axis=1), weights[j, drop_j][:, None], none], axis=1
+        )
+        above = np.concatenate(
+            [np.take_along_axis(weights[i], keep_i, axis=1), none, weights[i, drop_i][:, None]], axis=1
+        )
         errs = np.maximum(slack[i] + errors[j], slack[j] + errors[i])
         yield _Match(shared, below, above, heights[i], -heights[j], errs * (1 + errs) + _ERRORS)
 

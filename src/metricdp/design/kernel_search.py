@@ -14,7 +14,8 @@ from metricdp.channels.channel import Channel
 from metricdp.design.kernel_channels import kernel_channel
 from metricdp.design.kernel_columns import columns_of
 from metricdp.design.kernel_levels import supports_of
-from metricdp.design.vertex_search import Progress, Vertex, Vertices, vertices
+from metricdp.design.vertex import Vertex
+from metricdp.design.vertex_search import Progress, Vertices, vertices
 from metricdp.errors import KindError, LevelError
 from metricdp.metrics import Space
 
@@ -32,9 +33,9 @@ Places = NDArray[np.int64]
 class Kernels:
     """The stream of the kernels of a space; iterate as often as you like, no kernel is stored.
 
-    Iterating gives one Channel for each kernel: its outputs are numbers of vertices (see `vertex`), its columns multiples
-    of their posteriors. Where exp(-d) is rational they are exact; elsewhere every sign was decided, and the channel is
-    rounded to integers and verified.
+    Iterating gives one Channel for each kernel: its outputs are numbers of vertices (see `vertex`), its columns
+    multiples of their posteriors. Where exp(-d) is rational they are exact; elsewhere every sign was decided, and the
+    channel is rounded to integers and verified.
 
     Attributes:
         space: the points and the metric d.
@@ -75,17 +76,18 @@ class Kernels:
             LevelError: there are too many to enumerate; says about how many.
         """
         self._hold(None)
-        if _bases(len(self._held), self._rows) > _MOST_BASES:
+        rows, columns = self._rows, len(self._held)
+        if _bases(columns, rows) > _MOST_BASES:
             raise LevelError(
-                f"about {_bases(len(self._held), self._rows):.1e} sets of {self._rows} among {len(self._held)} vertices "
-                "surround the uniform distribution, too many to count; iterate for as many as you like"
+                f"about {_bases(columns, rows):.1e} sets of up to {rows} among {columns} vertices surround the uniform "
+                "distribution, too many to count; iterate for as many as you like"
             )
         return sum(len(chunk) for chunk in self._told(self._pass(len(self._held), 0)))
 
     def chunks(self) -> Iterator[Places]:
         """The same as `supports` by arrays: a row for each kernel, filled up with -1 from the left.
 
-        Where there are too many for one pass, kernels among the first few vertices come first, and then those with more.
+        Where there are too many for one pass, kernels among the first few vertices come first, then those with more.
         """
         return self._told(self._passes())
 
@@ -126,11 +128,9 @@ class Kernels:
         """How many vertices to take: all where that is little work, else enough for some times more work."""
         rows = self._rows
         if not before:
-            most = rows
-            while _bases(most, rows) <= _AT_ONCE:
-                most += 1
-            self._hold(most)
-            if self._ended:
+            while not self._ended and _bases(len(self._held), rows) <= _AT_ONCE:
+                self._hold(len(self._held) + rows)
+            if _bases(len(self._held), rows) <= _AT_ONCE:
                 return len(self._held)
         size, wanted = max(before, rows), _GROWTH * _bases(before, rows) if before else _FIRST_PASS
         while _bases(size, rows) < wanted:
@@ -156,8 +156,8 @@ def kernels(space: Space, progress: Progress | None = None) -> Kernels:
     """The kernel mechanisms of a space, as a stream of channels.
 
     A kernel is a mechanism whose posteriors, under the uniform prior, are linearly independent vertices v (see
-    `vertices`): with the vertices as columns of V, the kernels are the vertices of ``{a >= 0 : V a = 1}``. Every d-private
-    mechanism is a refinement of a mixture of kernels (see `decompose`).
+    `vertices`): with the vertices as columns of V, the kernels are the vertices of ``{a >= 0 : V a = 1}``. Every
+    d-private mechanism is a refinement of a mixture of kernels (see `decompose`).
 
     Args:
         space: the points and d.

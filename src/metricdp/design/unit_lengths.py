@@ -74,7 +74,10 @@ class UnitLengths:
             whole = [_in_logarithms(space, i, j) for i, j in pairs]
             if None not in whole:
                 level, sparse = Level(Fraction(1)), whole
-        known = [value if value is not None else {("pair", *pair): Fraction(1)} for value, pair in zip(sparse, pairs, strict=True)]
+        known = [
+            value if value is not None else {("pair", *pair): Fraction(1)}
+            for value, pair in zip(sparse, pairs, strict=True)
+        ]
         generators = tuple(sorted({generator for value in known for generator in value}))
         denominator = math.lcm(*(part.denominator for value in known for part in value.values()))
         table = {}
@@ -100,18 +103,18 @@ class UnitLengths:
                 total += coefficient * self.length(generator)
         return total / self.denominator
 
-    @cached_property
-    def floats(self) -> tuple[float, ...]:
-        """``γ / q`` as floats, each within 2^-52 of itself."""
-        units = []
-        for place in range(len(self.generators)):
-            one = [int(other == place) for other in range(len(self.generators))]
-            units.append(float(enclose(lambda one=one: self.ball(one), 80)))  # type: ignore[misc]
-        return tuple(units)
-
     def view(self, coefficients: Sequence[int]) -> float:
-        """``Σ c γ / q`` as a float."""
-        return math.fsum(c * unit for c, unit in zip(coefficients, self.floats, strict=True))
+        """``Σ c γ / q`` as a float, within a relative 2^-52."""
+        if not any(coefficients):
+            return 0.0
+        bits = 80
+        while bits <= _MOST_BITS:
+            with precision(bits):
+                value = self.ball(coefficients)
+                if value.rel_accuracy_bits() > 60:
+                    return float(Enclosure.of(value))
+            bits *= 2
+        return 0.0
 
     def sign(self, coefficients: Sequence[int]) -> int:
         """The sign of ``Σ c γ / q``, decided.
@@ -138,7 +141,7 @@ class UnitLengths:
 
     @cached_property
     def relations(self) -> tuple[tuple[int, Fraction] | None, ...]:
-        """For each generator, (k, r) where ``exp(level γ / q)^k = r`` is rational and no smaller power is; else None."""
+        """For each generator, (k, r) where ``exp(level γ / q)^k = r`` is the least rational power; else None."""
         found: list[tuple[int, Fraction] | None] = []
         for generator in self.generators:
             power, base = Fraction(1, self.denominator) * self.level.coefficient, self.level.log_of

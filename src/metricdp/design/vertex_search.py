@@ -1,147 +1,29 @@
-"""The vertices of a privacy type: posteriors whose privacy constraints are as tight as they can be."""
+"""All vertices of a privacy type, as a stream: in logarithms, by additions of distances alone."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.design.unit_lengths import UnitLengths, packed, unpacked
+from metricdp.design.vertex import Vertex
 from metricdp.errors import KindError
-from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
 
 __all__ = ["Progress", "Vertex", "Vertices", "vertices"]
 
 _CHUNK = 4096
-_BITS = 64
 
 Progress = Callable[[int], object]
 """Is told, now and then, how many have been found so far."""
 
 Keys = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Vertex:
-    """A vertex of the space of d-private posteriors, by its logarithms.
-
-    ``log v(x) = f(x) - log Σ exp(f)``, where f is 1-Lipschitz and its tight pairs, those with
-    ``|f(x) - f(x')| = d(x, x')``, connect all points at finite distances. So f is made of sums and differences of
-    distances, whatever the level. Outside one part of the space, f is minus infinity.
-
-    Attributes:
-        lengths: the distances by generators.
-        coefficients: for each point the integers of f, zero at the first point of its part; None for minus infinity.
-
-    References:
-        Paper 5, Definition 4; Section VI.
-    """
-
-    lengths: UnitLengths
-    coefficients: tuple[tuple[int, ...] | None, ...]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Vertex):
-            return NotImplemented
-        mine, theirs = self.lengths, other.lengths
-        same = mine is theirs or (mine.space, mine.generators, mine.denominator) == (
-            theirs.space,
-            theirs.generators,
-            theirs.denominator,
-        )
-        return same and self.coefficients == other.coefficients
-
-    def __hash__(self) -> int:
-        return hash(self.coefficients)
-
-    @cached_property
-    def exact_logarithms(self) -> tuple[Fraction | float, ...] | None:
-        """f in the metric's unit, where it is rational; None where it is not."""
-        found: list[Fraction | float] = []
-        for row in self.coefficients:
-            if row is None:
-                found.append(-math.inf)
-            elif any(c for c, generator in zip(row, self.lengths.generators, strict=True) if generator != ("root", 1)):
-                return None
-            else:
-                found.append(Fraction(sum(row), self.lengths.denominator))
-        return tuple(found)
-
-    @cached_property
-    def logarithms(self) -> Floats:
-        """f in the metric's unit (before the level), as floats; a view that cannot be written to."""
-        view = np.array([-math.inf if row is None else self.lengths.view(row) for row in self.coefficients])
-        view.setflags(write=False)
-        return view
-
-    @property
-    def rational(self) -> bool:
-        """Whether the posterior is known to be rational."""
-        return self.exact is not None
-
-    @cached_property
-    def direction(self) -> tuple[Fraction, ...] | None:
-        """``exp(f)``, level included, where it is rational; None where it is not known to be."""
-        values = [Fraction(0) if row is None else self.lengths.exactly(row) for row in self.coefficients]
-        known = tuple(value for value in values if value is not None)
-        return known if len(known) == len(values) else None
-
-    @cached_property
-    def exact(self) -> tuple[Fraction, ...] | None:
-        """The posterior, where it is rational; None where it is not known to be.
-
-        >>> import metricdp as mdp
-        >>> [str(p) for p in next(iter(vertices(Space.line(3, mdp.ln(2) * mdp.metrics.absolute())))).exact]
-        ['4/7', '2/7', '1/7']
-        """
-        if (values := self.direction) is None:
-            return None
-        total = sum(values)
-        return tuple(value / total for value in values)
-
-    def balls(self) -> list[arb]:
-        """``exp(f)``, level included, as balls at the working precision."""
-        return [arb(0) if row is None else self.lengths.exponential(row) for row in self.coefficients]
-
-    def enclose(self, bits: int = _BITS) -> tuple[Enclosure, ...]:
-        """The posterior, each probability between two rationals, or exactly."""
-        if (exact := self.exact) is not None:
-            return tuple(Enclosure(value, value) for value in exact)
-        with precision(bits + 32):
-            values = self.balls()
-            total = sum(values, arb(0))
-            return tuple(Enclosure.of(value / total) for value in values)
-
-    @cached_property
-    def posterior(self) -> Floats:
-        """The posterior as floats, a view that cannot be written to."""
-        view = np.array([float(value) for value in self.enclose()])
-        view.setflags(write=False)
-        return view
-
-    @property
-    def tight(self) -> tuple[tuple[int, int], ...]:
-        """All pairs of points (i, j) with ``f(i) - f(j) = d(i, j)``, exactly; twins are left out."""
-        found = []
-        for (i, j), distance in self.lengths.table.items():
-            one, two = self.coefficients[i], self.coefficients[j]
-            if one is None or two is None:
-                continue
-            if tuple(a - b for a, b in zip(one, two, strict=True)) == distance:
-                found.append((i, j))
-        return tuple(found)
-
-    def __repr__(self) -> str:
-        return f"Vertex({', '.join(f'{value:.6g}' for value in self.logarithms)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +60,9 @@ class Vertices:
             for side in (-1, 1):
                 for centre in part:
                     rows = [self._from(centre, place, side) for place in part]
-                    vertex = self._vertex(part, [tuple(a - b for a, b in zip(row, rows[0], strict=True)) for row in rows])
+                    vertex = self._vertex(
+                        part, [tuple(a - b for a, b in zip(row, rows[0], strict=True)) for row in rows]
+                    )
                     if vertex not in seen:
                         seen.add(vertex)
                         yield vertex
@@ -203,10 +87,10 @@ class Vertices:
 class _Search:
     """All vertices of one part, each once, by chunks of packed integers.
 
-    Points get their values one after the other. Given some of them, each other point j has a least and a greatest value
-    that keep the distances, ``max_i f_i - d_ij`` and ``min_i f_i + d_ij``: a tight pair with the points so far is one of
-    the two. So one point j is asked: is it at the least, at the greatest, or between them for now? A vertex answers each
-    question in one way, so it is found once; where all points left are between, there is none.
+    Points get their values one after the other. Given some of them, each other point j has a least and a greatest
+    value that keep the distances, ``max_i f_i - d_ij`` and ``min_i f_i + d_ij``: where j is tight with a point so far,
+    it has one of the two. So one point j is asked: is it at the least, at the greatest, or between them for now? A
+    vertex answers each question in one way, so it is found once; where all points left are between, there is none.
     """
 
     def __init__(self, lengths: UnitLengths, part: tuple[int, ...], progress: Progress | None, found: int) -> None:
@@ -290,7 +174,7 @@ class _Search:
         room = np.where(options == 0, -1.0, room)
         forced = (options > 0) & (state.low_keys == state.high_keys)
         room = np.where(forced, np.inf, room)
-        return np.argmax(room, axis=1)
+        return np.asarray(np.argmax(room, axis=1), dtype=np.int64)
 
     def _give(self, state: _States, point: NDArray[np.int64], upper: bool) -> _States:
         rows = np.arange(state.size)
@@ -377,10 +261,10 @@ class _States:
 def vertices(space: Space, progress: Progress | None = None) -> Vertices:
     """The vertices of the space of d-private posteriors, as a stream.
 
-    A posterior v is d-private where ``v(x) <= exp(d(x, x')) v(x')`` for all x, x'. In logarithms these are the 1-Lipschitz
-    functions, and the vertices are those whose tight pairs connect all points: they depend on d alone, by additions of
-    distances, and are the same at every level. Each is found once, exactly, and none is stored. Points at distance zero
-    share their value; parts of the space at infinite distance have vertices of their own, zero elsewhere.
+    A posterior v is d-private where ``v(x) <= exp(d(x, x')) v(x')`` for all x, x'. In logarithms these are the
+    1-Lipschitz functions, and the vertices are those whose tight pairs connect all points: they depend on d alone, by
+    additions of distances, and are the same at every level. Each is found once, exactly, and none is stored. Points at
+    distance zero share their value; parts of the space at infinite distance have vertices of their own, zero elsewhere.
 
     Args:
         space: the points and d.
@@ -396,7 +280,7 @@ def vertices(space: Space, progress: Progress | None = None) -> Vertices:
     >>> vertices(Space.bits(3)).count(), vertices(Space.grid(2, 2)).count()
     (38, 18)
     >>> [vertex.logarithms.tolist() for vertex in vertices(Space.line(3))]
-    [[0.0, -1.0, -2.0], [0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 2.0]]
+    [[0.0, -1.0, -2.0], [0.0, 1.0, 2.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]]
     """
     if not isinstance(space, Space):
         raise KindError(f"vertices takes a Space, not {type(space).__name__}")

@@ -18,8 +18,8 @@ class Verdict:
     """Whether a mechanism keeps a promise, how nearly, and where it is tightest.
 
     Attributes:
-        holds: whether the mechanism is d-private, with ``delta``. True is proved; False is proved too, but for a tie that
-            an irrational distance leaves undecided.
+        holds: whether the mechanism is d-private, with ``delta``. True is proved; so is False, but for a tie that an
+            irrational distance leaves undecided.
         scale: proved from above: the mechanism is ``scale * d``-private. Infinite where no scale serves.
         scale_below: proved from below: it is not ``s * d``-private for any s below this.
         witness: the tightest case (x, x', z): no pair of secrets and no output comes nearer to the promise or

@@ -26,7 +26,8 @@ _HEIGHT = 5.2
 _MOST_BARS = 10
 _MOST_NAMES = 30
 _MOST_ENTRIES = 14
-_LARGEST_BUBBLE = 2200.0  # square points, for a probability of one
+_MOST_LINES = 16
+_BUBBLE = 2200.0  # square points, for a probability of one; more where all probabilities are small
 _SEEN = 0.005  # probabilities below it get no line
 _TEXT = 9.0
 
@@ -77,11 +78,13 @@ def channel_map(
     spots = np.array(list(where.values()))
     wide, high = np.ptp(_bounds(spots), axis=0).tolist()
     width = _HEIGHT * min(max(wide / high, 0.75), 1.6)
+    scale = max(_BUBBLE, min(500 / float(chances.max()), 6 * _BUBBLE))
     figure = Figure(figsize=(width + 3.6, _HEIGHT + 0.8), layout="constrained")
     axes, bars = figure.subplots(1, 2, width_ratios=(width, 2.6))
     axes.set_title(f"What is released for {_short(called[secret], 36)}", loc="left", fontsize=13, color=INK)
-    _places(axes, channel.inputs, where, prior)
-    _flights(axes, where[secret], [where[z] for z in channel.outputs], chances)
+    rings = _ring_sizes(channel.inputs, prior, scale)
+    _places(axes, [where[x] for x in channel.inputs], rings)
+    _flights(axes, where[secret], [where[z] for z in channel.outputs], chances, scale)
     axes.set_aspect("equal")
     (left, low), (right, up) = _bounds(spots).tolist()
     axes.set(xlim=(left, right), ylim=(low, up))
@@ -91,8 +94,10 @@ def channel_map(
     if channel.promise is not None:
         bars.set_title(str(channel.promise), loc="right", fontsize=_TEXT, color=_DIM)
     figure.draw_without_rendering()
-    rings = dict(zip(channel.inputs, _ring_sizes(channel.inputs, prior).tolist(), strict=True))
-    _names(axes, called, where, dict(zip(channel.outputs, chances.tolist(), strict=True)), rings, secret)
+    sizes = dict(zip(channel.inputs, rings.tolist(), strict=True))
+    for z, chance in zip(channel.outputs, chances.tolist(), strict=True):
+        sizes[z] = max(sizes.get(z, 0.0), scale * chance)
+    _names(axes, called, where, dict(zip(channel.outputs, chances.tolist(), strict=True)), sizes, secret)
     return figure
 
 
@@ -186,28 +191,26 @@ def _projected(labels: Sequence[Any], places: Mapping[Any, Sequence[float]] | No
     return float(EARTH_RADIUS) * np.column_stack([turned * math.cos(height), latitude - height])
 
 
-def _places(axes: Axes, inputs: Sequence[Any], where: Mapping[Any, Place], prior: Any) -> None:
+def _places(axes: Axes, places: Sequence[Place], sizes: Floats) -> None:
     """Every place as a ring, as large as it is likely to be the secret."""
-    spots = np.array([where[x] for x in inputs])
-    sizes = _ring_sizes(inputs, prior)
+    spots = np.array(places)
     axes.scatter(spots[:, 0], spots[:, 1], s=sizes, facecolors="none", edgecolors=_GREY, linewidths=0.8, zorder=2)
 
 
-def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | Floats | None) -> Floats:
+def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | Floats | None, scale: float) -> Floats:
     shares = np.full(len(inputs), 1 / len(inputs)) if prior is None else np.asarray(prior, dtype=np.float64)
-    return 8 + _LARGEST_BUBBLE * shares
+    return 8 + scale * shares
 
 
-def _flights(axes: Axes, start: Place, ends: Sequence[Place], chances: Floats) -> None:
-    """A bubble at each output, and a bent line to it."""
+def _flights(axes: Axes, start: Place, ends: Sequence[Place], chances: Floats, scale: float) -> None:
+    """A bubble at each output, and a bent line to each of the likeliest."""
     from matplotlib.patches import FancyArrowPatch
 
     shown = chances > 0
     spots = np.array(ends)[shown]
-    axes.scatter(
-        spots[:, 0], spots[:, 1], s=_LARGEST_BUBBLE * chances[shown], color=ACCENT, alpha=0.55, linewidths=0, zorder=4
-    )
-    for end, chance in zip(ends, chances.tolist(), strict=True):
+    axes.scatter(spots[:, 0], spots[:, 1], s=scale * chances[shown], color=ACCENT, alpha=0.55, linewidths=0, zorder=4)
+    for place in np.argsort(-chances, kind="stable")[:_MOST_LINES].tolist():
+        end, chance = ends[place], float(chances[place])
         if chance >= _SEEN and end != start:
             bend = FancyArrowPatch(
                 start,
@@ -279,19 +282,16 @@ def _names(
     called: Mapping[Any, str],
     where: Mapping[Any, Place],
     chances: Mapping[Any, float],
-    rings: Mapping[Any, float],
+    sizes: Mapping[Any, float],
     secret: Any,
 ) -> None:
-    """Names beside their places, the likeliest first, each where it covers no other; some may find no room."""
-    from matplotlib.patheffects import withStroke
-
+    """Names beside their places, the likeliest first, each where it covers nothing; some may find no room."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     scale = figure.dpi / 72
     spots = {label: axes.transData.transform(place) for label, place in where.items()}
     frame = axes.get_window_extent()
-    sizes = {label: max(_LARGEST_BUBBLE * chances.get(label, 0.0), rings.get(label, 0.0)) for label in where}
-    radii = {label: scale * math.sqrt(size / math.pi) for label, size in sizes.items()}
+    radii = {label: scale * math.sqrt(sizes.get(label, 0.0) / math.pi) for label in where}
     radii[secret] = max(radii[secret], 8 * scale)
     taken: list[Box] = [
         (x - 0.7 * radii[label] - 2, y - 0.7 * radii[label] - 2, x + 0.7 * radii[label] + 2, y + 0.7 * radii[label] + 2)
@@ -314,15 +314,15 @@ def _names(
         ]
         boxes = [(start, low, start + width, low + height) for start, low in options]
         free = [box for box in boxes if _inside(box, frame.extents) and not any(_meet(box, other) for other in taken)]
-        if not free and not chosen:
+        if not free:
             continue
-        box = free[0] if free else boxes[0]
+        box = free[0]
         taken.append(box)
         across, up = axes.transData.inverted().transform((box[0], box[1] + 0.22 * height)).tolist()
         colour = MARK if chosen else INK if chances.get(label, 0.0) >= _SEEN else _DIM
         weight = "bold" if chosen else "normal"
-        written = axes.text(across, up, text, fontsize=size, color=colour, fontweight=weight, zorder=8)
-        written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+        halo = {"facecolor": "white", "alpha": 0.6, "pad": 0.8, "linewidth": 0}
+        axes.text(across, up, text, fontsize=size, color=colour, fontweight=weight, zorder=8, bbox=halo)
 
 
 def _inside(box: Box, frame: Any) -> bool:
@@ -340,20 +340,22 @@ def _bars(axes: Axes, names: Sequence[str], chances: Floats, own: Sequence[bool]
     heights = chances[shown].tolist()
     texts = [_short(names[place], 20) for place in shown]
     colours = [MARK if own[place] else ACCENT for place in shown]
-    rest = int((chances > 0).sum()) - len(shown)
-    if rest > 0:
-        heights.append(float(chances.sum() - sum(heights)))
-        texts.append(f"{rest} others")
+    top, rest = max(heights), int((chances > 0).sum()) - len(shown)
+    shares = list(heights)
+    if rest > 0:  # without a bar, which might dwarf all others
+        shares.append(float(chances.sum() - sum(heights)))
+        heights.append(0.0)
+        texts.append(f"{rest:,} others")
         colours.append(_GREY)
     rows = np.arange(len(heights))
     axes.barh(rows, heights, height=0.66, color=colours, alpha=0.75, linewidth=0)
-    for row, height in enumerate(heights):
+    for row, (share, height) in enumerate(zip(shares, heights, strict=True)):
         axes.annotate(
-            _percent(height), (height, row), (4, 0), textcoords="offset points", va="center", fontsize=_TEXT, color=INK
+            _percent(share), (height, row), (4, 0), textcoords="offset points", va="center", fontsize=_TEXT, color=INK
         )
     axes.set_yticks(rows.tolist(), texts)
     axes.set_ylim(max(len(heights), 6) - 0.4, -0.6)
-    axes.set_xlim(0, 1.25 * max(heights))
+    axes.set_xlim(0, 1.25 * top)
     axes.set_xticks([])
     axes.tick_params(colors=INK, labelsize=_TEXT, length=0)
     for spine in axes.spines.values():

@@ -73,7 +73,7 @@ def test_no_more_than(here):
 
 
 def test_an_interruption_says_how_many_there_are(here, monkeypatch):
-    module = importlib.import_module("metricdp.design.vertex_search")
+    module = importlib.import_module("metricdp.design")
 
     class Interrupted:
         def __init__(self, space, progress):

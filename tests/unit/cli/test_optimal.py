@@ -152,6 +152,23 @@ def test_a_limit_of_time(here):
     assert CliRunner().invoke(app, ["verify", "channel.json"]).exit_code == 0, "private all the same"
 
 
+def test_a_gap_that_integers_do_not_reach(here):
+    result = run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-15")
+    assert result.exit_code == 1, result.output
+    assert "1e-13% that was wanted" in result.stdout
+    assert json.loads(run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-15", "--json").stdout)["finished"] is False
+
+
+def test_no_loss_at_all(here):
+    """Points at infinite distance: each is released as it is, and a gap of nothing is reached."""
+    (here / "free.csv").write_text(
+        ",Earl Grey,Oolong,Sencha\nEarl Grey,0,inf,inf\nOolong,inf,0,inf\nSencha,inf,inf,0\n"
+    )
+    result = run("teas.csv", "-m", "free.csv", "--loss", "bin")
+    assert result.exit_code == 0, result.output
+    assert "nothing is constrained" in result.stdout
+
+
 def test_an_interruption(here, monkeypatch):
     """Ctrl-C in the second round."""
 
@@ -174,6 +191,12 @@ def test_pictures(here, suffix):
     assert run("line.csv", "-m", "ln 2 absolute", "--picture", f"line.{suffix}").exit_code == 0
     for name in ("map", "line"):
         assert (here / f"{name}.{suffix}").read_bytes().startswith(begin)
+
+
+def test_without_matplotlib_the_line_to_install_it(here, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = run("line.csv", "-m", "absolute", "--picture", "map.svg")
+    assert one_line(result) == "metricdp: matplotlib is not installed; run: pip install 'metricdp[plots]'\n"
 
 
 def test_the_secret_of_a_picture(here, monkeypatch):
