@@ -89,7 +89,7 @@ def ours(problem: str) -> tuple[mdp.Space, dict[str, Any]]:
     """The space of a problem, and what `optimal` is asked."""
     kind, _, size = problem.partition(" ")
     if problem in SHARED:
-        return grid(int(problem.split("x")[1].split("-")[0]), epsilon=SHARED[problem]), {}
+        return grid(int(problem.split("x")[1].split("-")[0]), epsilon=SHARED[problem]), {"gap": 1e-5}
     side = int(size)
     if kind == "euclidean":
         return grid(side), {}

@@ -92,7 +92,14 @@ def test_public_names():
 def test_every_public_name_is_there():
     for name in metricdp.__all__:
         assert getattr(metricdp, name) is not None
-    pure = metricdp.exact, metricdp.metrics, metricdp.mechanisms, metricdp.channels, metricdp.adversaries, metricdp.design
+    pure = (
+        metricdp.exact,
+        metricdp.metrics,
+        metricdp.mechanisms,
+        metricdp.channels,
+        metricdp.adversaries,
+        metricdp.design,
+    )
     for folder in (metricdp.errors, *pure):
         for name in folder.__all__:
             assert getattr(folder, name).__doc__ or name.isupper(), f"{name} has no docstring"

@@ -121,8 +121,9 @@ class EnclosedColumns(Columns):
             columns = [self._row_balls(vertex) for vertex in self.vertices]
             self.table = np.array([[_float(value) for value in column] for column in columns]).T
         lengths = vertices[0].lengths
-        names = [f"x{place}" for place in range(max(1, len(lengths.generators)))]
+        names = [f"x{place}" for place in range(len(lengths.generators))]
         self.ring = fmpz_mpoly_ctx.get(names, "lex")
+        self.columns: dict[int, list[Any]] = {}
         self.zeros: dict[tuple[int, tuple[int, ...]], bool] = {}
 
     def _row_balls(self, vertex: Vertex) -> list[arb]:
@@ -199,28 +200,44 @@ class EnclosedColumns(Columns):
         or roots, their powers are reduced first.
         """
         if (row, subset) not in self.zeros:
-            columns = [self._polynomials(self.vertices[place]) for place in subset]
+            columns = [self._polynomials(place) for place in subset]
             matrix = [[column[r] for column in columns] for r in [*range(1, len(subset)), row]]
             self.zeros[row, subset] = self._is_zero(_determinant(matrix, self.ring.constant(0)))
         return self.zeros[row, subset]
 
-    def _polynomials(self, vertex: Vertex) -> list[Any]:
-        """A column after the row operations, as polynomials: powers are shifted so that none is negative."""
+    def _polynomials(self, number: int) -> list[Any]:
+        """A column after the row operations, as polynomials, times what makes them so.
+
+        Exponentials that are rational are put in as they are; powers of the others are shifted to be nonnegative.
+        """
+        if number in self.columns:
+            return self.columns[number]
+        vertex = self.vertices[number]
+        relations = vertex.lengths.relations
         rows = [vertex.coefficients[place] for place in self.places]
-        width = len(self.ring.names())
         known = [row for row in rows if row is not None]
-        shift = [min(row[g] for row in known) for g in range(len(known[0]))]
-        values = []
+        shift = [min(row[g] for row in known) for g in range(len(relations))]
+        factors, powers = [], []
         for row in rows:
-            if row is None:
-                values.append(self.ring.constant(0))
-                continue
-            powers = tuple(c - s for c, s in zip(row, shift, strict=True)) or (0,) * width
-            values.append(self.ring.from_dict({powers: 1}))
+            factor, left = Fraction(row is not None), [0] * len(self.ring.names())
+            for g, relation in enumerate(relations if row is not None else ()):
+                power = (row or shift)[g] - shift[g]
+                if relation is not None and relation[0] == 1:
+                    factor *= relation[1] ** power
+                else:
+                    left[g] = power
+            factors.append(factor)
+            powers.append(tuple(left))
+        common = math.lcm(*(factor.denominator for factor in factors))
+        values = [
+            self.ring.from_dict({power: int(factor * common)} if factor else {})
+            for factor, power in zip(factors, powers, strict=True)
+        ]
         total = values[0]
         for value in values[1:]:
             total += value
-        return [total, *(two - one for one, two in itertools.pairwise(values))]
+        self.columns[number] = [total, *(two - one for one, two in itertools.pairwise(values))]
+        return self.columns[number]
 
     def _is_zero(self, polynomial: Any) -> bool:
         relations = self.vertices[0].lengths.relations

@@ -24,7 +24,9 @@ __all__ = ["Kernels", "kernels"]
 _AT_ONCE = 1 << 22
 _FIRST_PASS = 1 << 14
 _GROWTH = 8
-_MOST_BASES = 1 << 24
+_MOST_BASES = 1 << 28
+_MOST_HELD = 50_000_000
+"""Numbers at once: about 4 GB with everything around them."""
 
 Places = NDArray[np.int64]
 
@@ -73,32 +75,44 @@ class Kernels:
         """How many kernels there are, counted without storing them.
 
         Raises:
-            LevelError: there are too many to enumerate; says about how many.
+            LevelError: there are too many to enumerate; says how many there are at least, about.
         """
-        self._hold(None)
-        rows, columns = self._rows, len(self._held)
-        if _bases(columns, rows) > _MOST_BASES:
+        rows = self._rows
+        while not self._ended and not _too_many(len(self._held), rows):
+            self._hold(len(self._held) + rows)
+        columns = len(self._held)
+        if _too_many(columns, rows):
             raise LevelError(
-                f"about {_bases(columns, rows):.1e} sets of up to {rows} among {columns} vertices surround the uniform "
-                "distribution, too many to count; iterate for as many as you like"
+                f"about {_bases(columns, rows):.1e} sets of up to {rows} of the first {columns} vertices surround the "
+                "uniform distribution, too many to count; iterate for as many as you like"
             )
-        return sum(len(chunk) for chunk in self._told(self._pass(len(self._held), 0)))
+        return sum(len(chunk) for chunk in self._told(self._pass(np.arange(columns), 0)))
 
     def chunks(self) -> Iterator[Places]:
         """The same as `supports` by arrays: a row for each kernel, filled up with -1 from the left.
 
         Where there are too many for one pass, kernels among the first few vertices come first, then those with more.
+
+        Raises:
+            LevelError: after very many, memory does not hold what the next would take.
         """
         return self._told(self._passes())
 
     def _passes(self) -> Iterator[Places]:
         before = 0
-        while True:
-            size = self._next_size(before)
-            yield from self._pass(size, before)
-            if self._ended and size == len(self._held):
+        while (size := self._next_size(before)) > before:
+            yield from self._pass(np.arange(size), before)
+            self._hold(size + 1)
+            if size == len(self._held):
                 return
             before = size
+        # Memory does not hold a larger pass. Further vertices join the first ones one at a time.
+        first = self._next_size(0)
+        for number in itertools.count(before):
+            self._hold(number + 1)
+            if number >= len(self._held):
+                raise LevelError(f"memory does not hold what further kernels take: {before} vertices and one more")
+            yield from self._pass(np.append(np.arange(first), number), first)
 
     def _told(self, chunks: Iterator[Places]) -> Iterator[Places]:
         found = 0
@@ -108,11 +122,12 @@ class Kernels:
                 self.progress(found)
             yield chunk
 
-    def _pass(self, size: int, before: int) -> Iterator[Places]:
-        """The kernels among the first vertices that are not among the first few of these."""
+    def _pass(self, numbers: Places, before: int) -> Iterator[Places]:
+        """The kernels among some vertices that are not among the first few of these."""
         seen: set[bytes] = set()
-        for places in supports_of(columns_of(self._held[:size]), self.progress):
-            new = places[places[:, -1] >= before]
+        for places in supports_of(columns_of([self._held[number] for number in numbers]), self.progress):
+            kept = places[places[:, -1] >= before]
+            new = np.where(kept >= 0, numbers[kept], -1)
             whole = new[:, 0] >= 0
             yield new[whole]
             once = []
@@ -125,7 +140,7 @@ class Kernels:
                 yield np.array(once)
 
     def _next_size(self, before: int) -> int:
-        """How many vertices to take: all where that is little work, else enough for some times more work."""
+        """How many vertices to take: all where that is little work, else enough for some times more, or what fits."""
         rows = self._rows
         if not before:
             while not self._ended and _bases(len(self._held), rows) <= _AT_ONCE:
@@ -133,7 +148,7 @@ class Kernels:
             if _bases(len(self._held), rows) <= _AT_ONCE:
                 return len(self._held)
         size, wanted = max(before, rows), _GROWTH * _bases(before, rows) if before else _FIRST_PASS
-        while _bases(size, rows) < wanted:
+        while _bases(size, rows) < wanted and _held(size + 1, rows) <= _MOST_HELD:
             size += 1
         self._hold(size)
         return min(size, len(self._held))
@@ -143,9 +158,9 @@ class Kernels:
         self._hold(1)
         return len(set(self._held[0].lengths.twins))
 
-    def _hold(self, count: int | None) -> None:
-        """Has that many vertices at hand, all for None, or as many as there are."""
-        while not self._ended and (count is None or len(self._held) < count):
+    def _hold(self, count: int) -> None:
+        """Has that many vertices at hand, or all where there are fewer."""
+        while not self._ended and len(self._held) < count:
             try:
                 self._held.append(next(self._source))
             except StopIteration:
@@ -197,6 +212,15 @@ def _stars_first(stream: Vertices) -> Iterator[Vertex]:
     first = list(stream.stars())
     known = set(first)
     return itertools.chain(first, (vertex for vertex in stream if vertex not in known))
+
+
+def _too_many(columns: int, rows: int) -> bool:
+    return _bases(columns, rows) > _MOST_BASES or _held(columns, rows) > _MOST_HELD
+
+
+def _held(columns: int, rows: int) -> float:
+    """About how many numbers all levels but the last take at once."""
+    return _bases(columns, max(1, rows - 1)) * rows
 
 
 def _bases(columns: int, rows: int) -> float:

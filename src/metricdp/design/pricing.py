@@ -29,8 +29,9 @@ __all__ = ["Geometry", "Priced", "Pricing"]
 Places = NDArray[np.int64]
 
 _VIOLATED = 1e-9
-_FARTHEST = 600.0
-"""Beyond it exp(-d) leaves the range of floats; what lies farther is scaled as if it were here."""
+_FARTHEST = 9.0
+"""What lies farther is scaled as if it were here: a column may have a second peak there, which must not vanish among
+the solver's tolerances. Entries that are small because of the distance alone come back when the column is closed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class Geometry:
     mass: Floats
 
     @classmethod
-    def of(cls, distances: Floats, mass: Floats, neighbours: int = 20) -> Geometry:
+    def of(cls, distances: Floats, mass: Floats, neighbours: int = 12) -> Geometry:
         """From a metric that keeps the triangle inequality, infinities included."""
         order = np.argsort(distances, axis=1, kind="stable")[:, 1 : 1 + neighbours]
         return cls(distances, np.exp(-distances), order, mass)

@@ -34,6 +34,7 @@ _IDLE = 2
 _WHOLE = 6
 """In every so many rounds all outputs are asked."""
 _NEGLIGIBLE = 1e-11
+_STRICTEST = 1e-2
 
 
 def optimal(
@@ -119,25 +120,21 @@ class _Search:
     # The search
 
     def run(self) -> Optimal:
-        finished = False
-        try:
-            finished = self._search(0.7 * self.gap)
-        except KeyboardInterrupt:
-            self._weigh()
-        answer = self._certified(finished)
-        tighter = 0.35 * self.gap
-        while finished and not self._enough(answer) and tighter > 1e-3 * self.gap:
+        target = 0.7 * self.gap
+        while True:
             try:
-                finished = self._search(tighter)
+                going = self._search(target)
             except KeyboardInterrupt:
-                finished = False
+                going = False
                 self._weigh()
-            answer = self._certified(finished)
-            tighter /= 2
-        return answer
+            answer = self._certified()
+            target /= 2
+            if answer.finished or not going or target < _STRICTEST * self.gap:
+                return answer
+            self.bound = min(self.bound, (answer.bound - self.problem.offset) / self.unit)  # what is proved counts
 
-    def _enough(self, answer: Optimal) -> bool:
-        return answer.loss - answer.bound <= max(self.gap * abs(answer.loss), self._negligible())
+    def _enough(self, loss: float, bound: float) -> bool:
+        return loss - bound <= max(self.gap * abs(loss), self._negligible())
 
     def _negligible(self) -> float:
         return _NEGLIGIBLE * float(np.abs(self.problem.losses).max())
@@ -261,12 +258,13 @@ class _Search:
 
     # What it ends with
 
-    def _certified(self, finished: bool) -> Optimal:
+    def _certified(self) -> Optimal:
         problem, points = self.problem, self.problem.space.points
         matrix = self.master.assembled(self.master.even(self.weights))
         for group in problem.merged:
             matrix[list(group)] = matrix[group[0]]
         channel = certify(matrix, problem.space, problem.outputs)
+        loss, bound = problem.loss_of(channel.matrix), self._proven()
         return Optimal(
             channel.inputs,
             channel.outputs,
@@ -275,11 +273,11 @@ class _Search:
             channel.promise,
             channel.moved,
             channel.cost,
-            problem.loss_of(channel.matrix),
-            self._proven(),
+            loss,
+            bound,
             self.rounds,
             tuple(tuple(points[x] for x in group) for group in problem.merged),
-            finished,
+            self._enough(loss, bound),
         )
 
     def _proven(self) -> float:

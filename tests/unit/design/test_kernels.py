@@ -166,11 +166,32 @@ def test_one_point():
 def test_too_many_are_refused_but_stream():
     space = Space.grid(3, 3, LN2 * euclidean())
     held = kernels(space)
-    with pytest.raises(LevelError, match=r"about .* sets of up to 9 among 4346 vertices"):
+    with pytest.raises(LevelError, match=r"about .* sets of up to 9 of the first \d+ vertices"):
         held.count()
     found = list(itertools.islice(held.supports(), 300))
     assert len(set(found)) == 300
     assert verify(held.channel(found[-1]), space)
+
+
+def test_streams_that_memory_does_not_hold_go_on(monkeypatch):
+    from metricdp.design import kernel_search
+
+    space = Space.line(6, LN2 * absolute())
+    every = set(kernels(space).supports())
+    monkeypatch.setattr(kernel_search, "_AT_ONCE", 100)
+    monkeypatch.setattr(kernel_search, "_FIRST_PASS", 100)
+    monkeypatch.setattr(kernel_search, "_MOST_HELD", 2000)
+    found = []
+
+    def take():
+        for support in kernels(space).supports():
+            found.append(support)
+
+    with pytest.raises(LevelError, match="memory does not hold"):
+        take()
+    assert len(found) == len(set(found))
+    assert set(found) <= every
+    assert max(max(support) for support in found) == 31  # the last vertex has its turn
 
 
 def test_streams_of_several_passes_repeat_nothing(monkeypatch):
