@@ -105,35 +105,32 @@ CELLS = [
 # Ours
 
 
-def counted(stream: Callable[[Any], Any], chunks: Callable[[Any], Any], seconds: float) -> tuple[str, float]:
+class OutOfTimeError(Exception):
+    pass
+
+
+def counted(stream: Callable[[Callable[[int], None]], int], seconds: float) -> tuple[str, float]:
     """How many there are, or more than how many after how long."""
     begin, found = time.perf_counter(), 0
 
-    class OutOfTime(Exception):
-        pass
-
     def tell(number: int) -> None:
+        nonlocal found
+        found = number
         if time.perf_counter() - begin > seconds:
-            raise OutOfTime
+            raise OutOfTimeError
 
     try:
-        for chunk in chunks(stream(tell)):
-            found += chunk
-        return f"{found}", time.perf_counter() - begin
-    except (OutOfTime, mdp.errors.LevelError):  # or out of memory, which is said so
+        return f"{stream(tell)}", time.perf_counter() - begin
+    except (OutOfTimeError, mdp.errors.LevelError):  # a LevelError: memory would not hold more
         return f"more than {found}", time.perf_counter() - begin
 
 
 def our_vertices(space: Space, seconds: float) -> tuple[str, float]:
-    def chunks(stream: Any) -> Any:
-        for _, search in stream._searches():
-            yield from map(len, search)
-
-    return counted(lambda tell: vertices(space, tell), chunks, seconds)
+    return counted(lambda tell: vertices(space, tell).count(), seconds)
 
 
 def our_kernels(space: Space, seconds: float) -> tuple[str, float]:
-    return counted(lambda tell: kernels(space, tell), lambda stream: map(len, stream.chunks()), seconds)
+    return counted(lambda tell: sum(map(len, kernels(space, tell).chunks())), seconds)
 
 
 # The peers: a polytope as rows (b, A) of b + A x >= 0, and how many first rows are equations

@@ -85,7 +85,7 @@ def test_table_7a():
 
 def test_vertices_of_the_cube_are_its_three_colourings():
     """Steps of one along every edge, up to a shift, are proper colourings with 3 colours, up to a rotation."""
-    for n in (2, 3):
+    for n in (2, 3, 4):
         points = cube(n).points
         edges = [(i, j) for i, x in enumerate(points) for j, y in enumerate(points) if i < j and hamming()(x, y) == 1]
         colourings = [()]

@@ -26,6 +26,7 @@ from metricdp.exact.refine import Floats
 __all__ = ["Columns", "EnclosedColumns", "IntegerColumns", "columns_of"]
 
 _SAFE = 2.0**62
+_FIRST_BITS = 128
 _MOST_BITS = 1 << 14
 _UNIT = 2.0**-52
 _LEAST = 1e-280
@@ -150,9 +151,11 @@ class EnclosedColumns(Columns):
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = error / (np.abs(found) - error)
         relative[undecided] = 8 * _UNIT
-        for place in undecided.tolist():
-            found[place], weights[place] = self._decide(row, tuple(subsets[place].tolist()), weights[place])
-            slack[place] = 8 * _UNIT
+        with precision(_FIRST_BITS):
+            known: dict[int, list[arb]] = {}  # balls of this precision, which stay in this block
+            for place in undecided.tolist():
+                found[place], weights[place] = self._decide(row, tuple(subsets[place].tolist()), weights[place], known)
+                slack[place] = 8 * _UNIT
         return found, weights, slack, relative
 
     def combine(self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
@@ -163,19 +166,24 @@ class EnclosedColumns(Columns):
             raise LevelError("the weights of a kernel differ by more than floats can hold; take a smaller level")
         return np.asarray(result)
 
-    def _decide(self, row: int, subset: tuple[int, ...], weights: Floats) -> tuple[float, Floats]:
+    def _decide(
+        self, row: int, subset: tuple[int, ...], weights: Floats, known: dict[int, list[arb]]
+    ) -> tuple[float, Floats]:
         """The height and the weights from balls of any precision; the height is zero where it is so identically."""
-        bits = 128
+        bits = _FIRST_BITS
         while bits <= _MOST_BITS:
             with precision(bits):
-                columns = [self._row_balls(self.vertices[place]) for place in subset]
+                for place in subset:
+                    if place not in known:
+                        known[place] = self._row_balls(self.vertices[place])
+                columns = [known[place] for place in subset]
                 size = len(subset)
                 matrix = arb_mat([[columns[c][r] for c in range(size)] for r in range(size)])
                 right = arb_mat(size, 1, [1] + [0] * (size - 1))
                 try:
                     solved = matrix.solve(right)
                 except ZeroDivisionError:
-                    bits *= 2
+                    bits, known = 2 * bits, {}
                     continue
                 fresh = [solved[place, 0] for place in range(size)]
                 height = sum((a * column[row] for a, column in zip(fresh, columns, strict=True)), arb(0))
@@ -190,7 +198,7 @@ class EnclosedColumns(Columns):
                         return _float(height), close
                     if not decided and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w):
                         return 0.0, close
-            bits *= 2
+            bits, known = 2 * bits, {}
         raise LevelError("a sign cannot be told from zero, nor proved to be zero")
 
     def _vanishes(self, row: int, subset: tuple[int, ...]) -> bool:

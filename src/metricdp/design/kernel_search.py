@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -86,7 +86,7 @@ class Kernels:
                 f"about {_bases(columns, rows):.1e} sets of up to {rows} of the first {columns} vertices surround the "
                 "uniform distribution, too many to count; iterate for as many as you like"
             )
-        return sum(len(chunk) for chunk in self._told(self._pass(np.arange(columns), 0)))
+        return sum(len(chunk) for chunk in self._told(lambda tell: self._pass(np.arange(columns), 0, tell)))
 
     def chunks(self) -> Iterator[Places]:
         """The same as `supports` by arrays: a row for each kernel, filled up with -1 from the left.
@@ -96,12 +96,12 @@ class Kernels:
         Raises:
             LevelError: after very many, memory does not hold what the next would take.
         """
-        return self._told(self._passes())
+        return self._told(self._passes)
 
-    def _passes(self) -> Iterator[Places]:
+    def _passes(self, tell: Progress) -> Iterator[Places]:
         before = 0
         while (size := self._next_size(before)) > before:
-            yield from self._pass(np.arange(size), before)
+            yield from self._pass(np.arange(size), before, tell)
             self._hold(size + 1)
             if size == len(self._held):
                 return
@@ -112,20 +112,25 @@ class Kernels:
             self._hold(number + 1)
             if number >= len(self._held):
                 raise LevelError(f"memory does not hold what further kernels take: {before} vertices and one more")
-            yield from self._pass(np.append(np.arange(first), number), first)
+            yield from self._pass(np.append(np.arange(first), number), first, tell)
 
-    def _told(self, chunks: Iterator[Places]) -> Iterator[Places]:
+    def _told(self, search: Callable[[Progress], Iterator[Places]]) -> Iterator[Places]:
+        """What a search finds, with the progress told after each chunk and whenever the search has a moment."""
         found = 0
-        for chunk in chunks:
-            found += len(chunk)
+
+        def tell(_: int) -> None:
             if self.progress is not None:
                 self.progress(found)
+
+        for chunk in search(tell):
+            found += len(chunk)
+            tell(0)
             yield chunk
 
-    def _pass(self, numbers: Places, before: int) -> Iterator[Places]:
+    def _pass(self, numbers: Places, before: int, tell: Progress) -> Iterator[Places]:
         """The kernels among some vertices that are not among the first few of these."""
         seen: set[bytes] = set()
-        for places in supports_of(columns_of([self._held[number] for number in numbers]), self.progress):
+        for places in supports_of(columns_of([self._held[number] for number in numbers]), tell):
             kept = places[places[:, -1] >= before]
             new = np.where(kept >= 0, numbers[kept], -1)
             whole = new[:, 0] >= 0

@@ -19,6 +19,7 @@ __all__ = ["near_prices"]
 _MOST_STEPS = 80
 
 
+@np.errstate(all="ignore")  # what is not finite is caught below
 def near_prices(sums: Floats, prices: Floats, right: Floats, centre: Floats, pull: Floats, tolerance: float) -> Floats:
     """The y that maximises ``right . y - Σ pull (y - centre)² / 2`` with ``sums^T y <= prices``, to a tolerance.
 
@@ -51,6 +52,8 @@ def near_prices(sums: Floats, prices: Floats, right: Floats, centre: Floats, pul
         ahead = float((x + length * dx) @ (spare + length * ds)) / max(float(product.sum()), 1e-300)
         dx, dy, ds = step(max(ahead**3, 1e-3) * product.mean() - product - dx * ds)
         length = min(1.0, 0.95 * _length(x, dx), 0.95 * _length(spare, ds))
+        if not (np.isfinite(dx).all() and np.isfinite(dy).all() and np.isfinite(ds).all()):
+            break
         x, y, spare = x + length * dx, y + length * dy, spare + length * ds
     return y
 

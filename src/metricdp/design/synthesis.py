@@ -137,7 +137,7 @@ class _Search:
         return loss - bound <= max(self.gap * abs(loss), self._negligible())
 
     def _negligible(self) -> float:
-        return _NEGLIGIBLE * float(np.abs(self.problem.losses).max())
+        return _NEGLIGIBLE * float(np.abs(self.problem.losses).max()) + 1e-280
 
     def _search(self, target: float) -> bool:
         """Rounds until the gap, in floats, is small; False where time ran out before."""
