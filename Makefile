@@ -7,10 +7,10 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test agree bench bench-tables clean
+.PHONY: help demo test agree bench bench-channels bench-optimal bench-kernels bench-tables clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.package  ## a one-minute tour on real data
 	@$(VENV)/bin/metricdp demo
@@ -28,6 +28,15 @@ agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ba
 
 bench: $(BENCH)/.ready  ## samples per second, ours beside the peers
 	@$(BENCH)/bin/python benchmarks/sampling.py
+
+bench-channels: $(BENCH)/.ready  ## verify, adversaries, refinement and releases of channels, beside qif
+	@$(BENCH)/bin/python benchmarks/channels.py
+
+bench-optimal: $(BENCH)/.ready  ## optimal mechanisms, beside solvers (an hour; python benchmarks/optimal.py --quick is short)
+	@$(BENCH)/bin/python benchmarks/optimal.py
+
+bench-kernels: $(BENCH)/.ready  ## vertices and kernels of paper 5's tables, beside ppl (ten minutes a cell at most)
+	@$(BENCH)/bin/python benchmarks/kernels.py
 
 bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a copy of the file
 	@$(VENV)/bin/python benchmarks/tables.py

@@ -80,7 +80,7 @@ def test_many_outputs():
 def test_the_slow_path_follows_it_too():
     channel = CHANNELS["small integers"]
     with decide_all_by_balls():
-        check_table(channel.release(["x"] * 40_000), law(channel, "x"))
+        check_table(channel.release(["x"] * 200_000), law(channel, "x"))
 
 
 def test_one_draw_tells_nothing_of_the_next():

@@ -14,7 +14,7 @@ from tests.statistical.harness import often_enough, plausible
 m = mdp.metrics
 COUNT = 40_000
 # These promise for the worst secret, count a null as an error, or take off half a cell that is not small.
-LOWER_BOUNDS = ("laplace bounded", "laplace delta", "laplace integers", "truncated", "exponential", "null")
+LOWER_BOUNDS = ("laplace bounded", "laplace delta", "laplace integers", "truncated", "exponential", "null", "channel")
 
 
 def errors(case, mechanism, secret, count=COUNT):
@@ -33,6 +33,13 @@ def errors(case, mechanism, secret, count=COUNT):
         return np.array([len(result ^ secret) for result in released])
     if case.name.startswith("response"):
         return np.array([float(result != secret) for result in released])
+    if case.name.startswith("channel"):
+        far = dict(
+            zip(
+                mechanism.outputs, mechanism.guarantee.metric.unit.pairwise([secret], mechanism.outputs)[0], strict=True
+            )
+        )
+        return np.array([far[output] for output in released])
     distances = np.abs(np.asarray(released, dtype=float) - secret)
     return np.where(np.isnan(distances), np.inf, distances)
 

@@ -9,13 +9,18 @@ with the equations of alike points added up. Its duals are the prices μ of the 
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from metricdp.design.orbits import Orbits
+from metricdp.errors import ImpossibleError
 from metricdp.exact.refine import Floats
-from metricdp.programs import LinearProgram, Sparse
+from metricdp.programs import LinearProgram, Solution, Sparse
 
 __all__ = ["Master"]
+
+_METHODS: tuple[tuple[float, Literal["dual", "ipm"]], ...] = ((1e-9, "dual"), (1e-9, "ipm"), (1e-7, "dual"))
 
 
 class Master:
@@ -34,6 +39,7 @@ class Master:
         self.places: list[int] = []
         self.sums: Floats = np.empty((len(self.sizes), 0))
         self.prices: Floats = np.empty(0)
+        self._last: Solution | None = None
         self._program = LinearProgram()
         count = len(self.sizes)
         nothing = Sparse(np.zeros(count, np.int32), np.empty(0, np.int32), np.empty(0))
@@ -54,8 +60,27 @@ class Master:
 
     def solve(self) -> tuple[float, Floats, Floats]:
         """The least loss with these columns, their weights, and the price of each orbit."""
-        solution = self._program.solve("primal", keep_basis=False)
-        return solution.objective, np.maximum(solution.primal, 0.0), solution.duals
+        solved = self._program.solve("primal", keep_basis=False)
+        # Nearly parallel equations can lead the simplex method astray.
+        solution = solved if solved.optimal else self._afresh() or self._last
+        if solution is None:
+            raise ImpossibleError("the solver finds no weights for the columns; are some distances extremely small?")
+        self._last = solution
+        weights = np.zeros(len(self.prices))
+        weights[: len(solution.primal)] = np.maximum(solution.primal, 0.0)
+        return solution.objective, weights, solution.duals
+
+    def _afresh(self) -> Solution | None:
+        """The same program from nothing, by the first method that ends well; None where none does."""
+        for tolerance, method in _METHODS:
+            program = LinearProgram(tolerance=tolerance)
+            program.add_columns(self.prices)
+            program.add_rows(self.sizes, self.sizes, Sparse.of_dense(self.sums))
+            solution = program.solve(method)
+            if solution.optimal:
+                self._program = program
+                return solution
+        return None
 
     def even(self, weights: Floats) -> Floats:
         """Weights that fulfil the equations to the last digits, where those of a solver do to its tolerance."""

@@ -111,7 +111,7 @@ class _Search:
         self.master = Master(self.orbits, self.costs)
         self.pricings: dict[int, Pricing] = {}
         self.idle = [0] * len(self.orbits.representatives)
-        self.loss, self.weights = np.inf, np.empty(0)
+        self.loss, self.weights, self.duals = np.inf, np.empty(0), np.empty(0)
         self.bound = 0.0  # costs are not negative
         self.prices: Floats = np.zeros(points)
         self.flows: list[Flow] | None = None
@@ -144,7 +144,7 @@ class _Search:
         sizes, first = self.master.sizes, self._first_prices()
         spread = np.maximum(first / max(float(first.mean()), 1e-300), 1e-3)
         centre = first if self.flows is None else self._orbit_values(self.prices)
-        step, guess = 1.0, self.bound
+        step, guess, stuck = 1.0, self.bound, False
         while True:
             self._weigh()
             if self._close(self.bound, target):
@@ -154,14 +154,17 @@ class _Search:
             whole = self.flows is None or self.rounds % _WHOLE == 0 or self._close(guess, target)
             if self.flows is None:
                 trial = centre
+            elif stuck:  # too near to the edge of what floats can do: the master's own prices, half way
+                trial = (centre + self.duals) / 2
             else:
                 small = 1e-3 * max(self.loss - guess, 1e-12 * self.loss)
                 pull = sizes / (step * spread)
                 trial = near_prices(self.master.sums, self.master.prices, sizes, centre, pull, small)
-            promised = float(sizes @ trial) - guess
+            promised, before = float(sizes @ trial) - guess, len(self.master.columns)
             bound = self._price(trial, whole)
             if bound is None:
                 return False
+            stuck = not stuck and len(self.master.columns) == before and bound <= guess + 1e-9 * abs(guess)
             if bound >= guess:
                 centre, guess = trial, bound
             if whole and guess > self.bound:  # it was too hopeful
@@ -171,7 +174,7 @@ class _Search:
             self._tell()
 
     def _weigh(self) -> None:
-        self.loss, self.weights, _ = self.master.solve()
+        self.loss, self.weights, self.duals = self.master.solve()
 
     def _price(self, trial: Floats, whole: bool) -> float | None:
         """The best column of each output at these prices; returns the bound they show, None where time ran out.

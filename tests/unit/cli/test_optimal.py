@@ -177,7 +177,11 @@ def test_an_interruption(here, monkeypatch):
         yield lambda number, *_: signal.raise_signal(signal.SIGINT) if number == 2 else None
 
     monkeypatch.setattr(command, "_bar", bar)
-    result = run("large.csv", "-m", "ln 2 euclidean", "--gap", "1e-9", "-o", "channel.json")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark, if it ran here, has put in its own
+    try:
+        result = run("large.csv", "-m", "ln 2 euclidean", "--gap", "1e-9", "-o", "channel.json")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result.exit_code == 1, result.output
     assert "ended before the 1e-07% that was wanted" in words(result)
     assert "2 rounds" in result.stdout
