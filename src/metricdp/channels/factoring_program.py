@@ -50,7 +50,7 @@ def separation(a: Floats, b: Floats) -> tuple[Floats, Floats | None]:
     """R near the projection, and D transposed (actions by inputs) where it seems to separate A from all B R."""
     factor = ahead = _to_simplex(np.asarray(np.linalg.lstsq(b, a, rcond=None)[0], dtype=np.float64))
     length, momentum = 1 / float(np.linalg.norm(b, 2)) ** 2, 1.0
-    for step in range(min(_STEPS, _LOOK_EVERY * 3 + factor.size // 2)):  # small programs are solved before long walks end
+    for step in range(min(_STEPS, _LOOK_EVERY * 3 + factor.size // 2)):  # a small program is solved sooner
         if step % _LOOK_EVERY == 0:
             missing = a - b @ factor
             size = float(np.abs(missing).max())
