@@ -11,15 +11,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat, fmpq_mat
 
 from metricdp.exact.balls import ball
+from metricdp.exact.rationals import flint_rational
 from metricdp.exact.refine import Floats
-from metricdp.metrics import AddRemove, Attributes, Hamming, Manhattan, Maximum, Metric, Records, Scaled, Space, Sum
+from metricdp.metrics import AddRemove, Attributes, Hamming, Manhattan, Metric, Records, Space
 
-__all__ = ["Block", "ConstraintsMatrix", "constraints_matrix", "decay", "flint_rational", "fraction"]
-
-_LARGEST_POWER = 1 << 14
+__all__ = ["Block", "ConstraintsMatrix", "constraints_matrix", "decay"]
 
 
 @dataclass(frozen=True)
@@ -183,41 +182,16 @@ def constraints_matrix(space: Space) -> ConstraintsMatrix:
 def decay(metric: Metric, x: Any, y: Any) -> Fraction | None:
     """``exp(-d(x, y))`` where it is rational and known to be.
 
-    ``b`` of a level ``c ln b`` is no perfect power, so b^q is rational for integers q alone.
-
     >>> from metricdp.exact.level import ln
     >>> from metricdp.metrics import absolute
     >>> decay(ln(4) * absolute(), 0, 1.5), decay(ln(2) * absolute(), 0, 1.5)
     (Fraction(1, 8), None)
     """
-    distance = metric.exactly(x, y)
-    if distance is not None:
-        return Fraction(1) if distance == 0 else Fraction(0) if distance == math.inf else None
-    if isinstance(metric, Sum):
-        parts = [decay(term, x, y) for term in metric.terms]
-        return None if None in parts else math.prod((part for part in parts if part is not None), start=Fraction(1))
-    if isinstance(metric, Maximum):
-        parts = [decay(part, x, y) for part in metric.metrics]
-        return None if None in parts else min(part for part in parts if part is not None)
-    if not isinstance(metric, Scaled) or metric.level.log_of is None:
-        return None
-    distance = metric.unit.exactly(x, y)
-    if not isinstance(distance, Fraction):
-        return None
-    power = metric.level.coefficient * distance
-    if power.denominator != 1 or power > _LARGEST_POWER:
-        return None
-    return 1 / metric.level.log_of**power.numerator
-
-
-def flint_rational(number: Fraction) -> fmpq:
-    """A Fraction for flint's matrices."""
-    return fmpq(number.numerator, number.denominator)
-
-
-def fraction(number: fmpq) -> Fraction:
-    """And back."""
-    return Fraction(int(number.p), int(number.q))
+    if metric.exactly(x, y) == math.inf:
+        return Fraction(0)
+    ratio = metric.exponential(x, y)
+    exact = None if ratio is None else ratio.rational
+    return None if exact is None else 1 / exact
 
 
 def _along_axes(factors: Sequence[Any], vector: Sequence[Any], solve: bool) -> list[Any]:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from metricdp.adversaries.constraints_matrix import decay
-from metricdp.adversaries.outward import Bound
 from metricdp.channels.channel import Channel
 from metricdp.errors import InputError, LevelError, MetricDPError, ShapeError
 from metricdp.exact.balls import Enclosure, enclose
 from metricdp.exact.level import rational
+from metricdp.exact.outward import Bound
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Metric, Space, matrix
 

@@ -15,7 +15,7 @@ import numpy as np
 from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
 from metricdp.exact.refine import Floats
 from metricdp.exact.weights import Weights
-from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.coordinates import distinct, label
 from metricdp.metrics.space import Space
 
 __all__ = ["Gain", "Loss", "as_gain", "as_loss", "distance", "lifted", "restricted"]
@@ -47,7 +47,7 @@ class _Payoff:
         >>> Loss.from_matrix(["stay", "go"], "ab", [["1/3", 0], [0, 2]]).value("go", "b")
         Fraction(2, 1)
         """
-        rows, columns = _labels(actions, "action"), _labels(secrets, "secret")
+        rows, columns = distinct(actions, "action"), distinct(secrets, "secret")
         listed = [list(row) for row in (table.tolist() if isinstance(table, np.ndarray) else table)]
         if len(listed) != len(rows) or any(len(row) != len(columns) for row in listed):
             raise ShapeError(f"a table of {len(rows)} rows and {len(columns)} columns is wanted: actions by secrets")
@@ -115,7 +115,7 @@ class _Payoff:
             sums = [[a + b for a, b in zip(one, two, strict=True)] for one in self.entries for two in other.entries]
             return type(self).from_matrix(actions, self.secrets, sums, name)
         matrix = (self.matrix[:, None, :] + other.matrix[None, :, :]).reshape(len(actions), -1)
-        return type(self)(name, _labels(actions, "action"), self.secrets, None, _read_only(matrix))
+        return type(self)(name, distinct(actions, "action"), self.secrets, None, _read_only(matrix))
 
     def weighted(self, factors: Mapping[Any, Any] | Sequence[Any]) -> Self:
         """The generalised scalar product ``v(x) * l(w, x)`` with factors v of the secrets (paper 5, Eq. 14).
@@ -241,7 +241,7 @@ def distance(space: Space, actions: Iterable[Any] | None = None) -> Loss:
     >>> distance(Space.line(3, ln(2) * absolute())).matrix[0].tolist()
     [0.0, 1.0, 2.0]
     """
-    guesses = space.points if actions is None else _labels(actions, "action")
+    guesses = space.points if actions is None else distinct(actions, "action")
     unit = space.metric.unit
     exact = [[unit.exactly(w, x) for x in space.points] for w in guesses]
     for w, row in zip(guesses, exact, strict=True):
@@ -263,7 +263,7 @@ def lifted(loss: Loss, points: Iterable[Any]) -> Loss:
     >>> lifted(as_loss("bin", "ab"), "abc").matrix.tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    secrets = _labels(points, "secret")
+    secrets = distinct(points, "secret")
     places = {label(secret): place for place, secret in enumerate(loss.secrets)}
     columns = [places.get(label(secret)) for secret in secrets]
     for secret, place in ((secret, places[label(secret)]) for secret in loss.secrets):
@@ -289,7 +289,7 @@ def restricted(loss: Loss, points: Iterable[Any]) -> Loss:
     >>> restricted(as_loss("bin", "abc"), "ab").matrix.tolist()
     [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
-    order = [_place(loss.secrets, point, "secret") for point in _labels(points, "secret")]
+    order = [_place(loss.secrets, point, "secret") for point in distinct(points, "secret")]
     return loss._columns(order)
 
 
@@ -323,17 +323,6 @@ def _named(kind: type[_Kind], name: str, inputs: tuple[Any, ...], space: Space |
     raise UnknownCategoryError(
         f"{name!r} is none of 'bin', 'nib', 'identity' and 'distance'; a matrix may be given too"
     )
-
-
-def _labels(values: Iterable[Any], what: str) -> tuple[Any, ...]:
-    names = tuple(frozen(value) for value in values)
-    if not names:
-        raise ShapeError(f"there is at least one {what}")
-    seen: dict[Any, int] = {}
-    for row, name in enumerate(names):
-        if seen.setdefault(label(name, row), row) != row:
-            raise InputError(f"the {what} {name!r} stands twice", row)
-    return names
 
 
 def _place(names: tuple[Any, ...], value: Any, what: str) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
 from metricdp.exact.refine import Floats
-from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.coordinates import distinct, label
 
 __all__ = ["ROUNDING", "Prior", "as_prior", "float_prior"]
 
@@ -46,7 +46,7 @@ class Prior:
     total: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", _labels(self.points))
+        object.__setattr__(self, "points", distinct(self.points, "secret"))
         weights = tuple(self.weights)
         if len(weights) != len(self.points):
             raise ShapeError(f"{len(self.points)} secrets and {len(weights)} weights: a prior has one for each")
@@ -74,7 +74,7 @@ class Prior:
     @classmethod
     def point(cls, points: Iterable[Any], secret: Any) -> Prior:
         """All on one secret."""
-        labels = _labels(points)
+        labels = distinct(points, "secret")
         return cls(labels, tuple(int(row == _row(labels, secret)) for row in range(len(labels))), 1)
 
     @classmethod
@@ -84,7 +84,7 @@ class Prior:
         >>> print(Prior.proportional("ab", [1, Fraction(1, 2)]))
         a 2/3, b 1/3
         """
-        labels = _labels(points)
+        labels = distinct(points, "secret")
         exact = [_amount(value, row) for row, value in enumerate(amounts)]
         for row, value in enumerate(exact):
             if value < 0:
@@ -174,7 +174,7 @@ def as_prior(value: Any, points: Sequence[Any]) -> Prior:
         return Prior.uniform(points)
     if isinstance(value, Prior):
         return value if value.points == tuple(points) else _reordered(value, points)
-    labels = _labels(points)
+    labels = distinct(points, "secret")
     if isinstance(value, Mapping):
         listed: list[Any] = [0] * len(labels)
         places = {label(point): row for row, point in enumerate(labels)}
@@ -221,18 +221,6 @@ def _known_name(name: str) -> None:
         raise UnknownCategoryError(f"the only prior with a name is 'uniform', not {name!r}")
 
 
-def _labels(points: Iterable[Any]) -> tuple[Any, ...]:
-    labels = tuple(frozen(point) for point in points)
-    if not labels:
-        raise ShapeError("a prior has at least one secret")
-    seen: dict[Any, int] = {}
-    for row, point in enumerate(labels):
-        first = seen.setdefault(label(point, row), row)
-        if first != row:
-            raise InputError(f"the secret {point!r} stands twice, at {first} and {row}", row)
-    return labels
-
-
 def _row(labels: tuple[Any, ...], point: Any) -> int:
     wanted = label(point)
     for row, known in enumerate(labels):
@@ -242,7 +230,7 @@ def _row(labels: tuple[Any, ...], point: Any) -> int:
 
 
 def _reordered(prior: Prior, points: Sequence[Any]) -> Prior:
-    labels = _labels(points)
+    labels = distinct(points, "secret")
     known = {label(point): weight for point, weight in zip(prior.points, prior.weights, strict=True)}
     wanted = {label(point) for point in labels}
     for point, weight in zip(prior.points, prior.weights, strict=True):

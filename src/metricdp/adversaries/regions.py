@@ -12,17 +12,17 @@ import numpy as np
 from flint import arb
 
 from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix
-from metricdp.adversaries.nonnegative import least_solution
-from metricdp.adversaries.outward import Bound
 from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.adversaries.regularity import Regularity, regular
 from metricdp.errors import InputError, ShapeError
 from metricdp.exact.balls import Enclosure, ball, enclose, float_above, float_below, precision
 from metricdp.exact.level import LevelLike
+from metricdp.exact.outward import Bound
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
 from metricdp.metrics.amounts import level_of
 from metricdp.programs import LinearProgram, Sparse
+from metricdp.programs.nonnegative import least_solution
 
 __all__ = [
     "PriorBounds",

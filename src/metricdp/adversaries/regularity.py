@@ -13,13 +13,12 @@ from metricdp.adversaries.constraints_matrix import (
     Block,
     ConstraintsMatrix,
     constraints_matrix,
-    flint_rational,
-    fraction,
 )
-from metricdp.adversaries.nonnegative import least_solution
 from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.exact.balls import Enclosure, ball, float_above, precision
+from metricdp.exact.rationals import flint_rational, fraction
 from metricdp.metrics import Space
+from metricdp.programs.nonnegative import least_solution
 
 __all__ = ["Regularity", "regular"]
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from flint import fmpz
 
-from metricdp.errors import KindError, NotFiniteError
+from metricdp.errors import InputError, KindError, NotFiniteError
 
-__all__ = ["digits", "integer", "label_text", "number_text", "read_label", "read_number"]
+__all__ = ["digits", "integer", "is_number", "label_text", "number_text", "read_label", "read_number"]
 
 _LONG = 4000  # digits beyond which Python refuses, or is slow; flint does neither
 _MOST_DECIMALS = 12
@@ -45,6 +45,15 @@ def digits(number: int) -> str:
     (9543, True)
     """
     return str(fmpz(number)) if number.bit_length() > 3 * _LONG else str(number)
+
+
+def is_number(text: str) -> bool:
+    """Whether `read_number` can read it."""
+    try:
+        read_number(text)
+    except InputError:
+        return False
+    return True
 
 
 def read_number(text: str, row: int | None = None) -> Fraction:

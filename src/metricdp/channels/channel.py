@@ -19,7 +19,7 @@ from metricdp.exact.weights import IntegerRows, Weights
 from metricdp.mechanisms.labels import Labels
 from metricdp.mechanisms.mechanism import Mechanism, at_distance
 from metricdp.metrics import Guarantee
-from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.coordinates import distinct, label
 
 __all__ = ["ROUNDING", "Channel"]
 
@@ -63,8 +63,8 @@ class Channel(Mechanism):
     promise: Guarantee | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "inputs", _labels(self.inputs, "input"))
-        object.__setattr__(self, "outputs", _labels(self.outputs, "output"))
+        object.__setattr__(self, "inputs", distinct(self.inputs, "input"))
+        object.__setattr__(self, "outputs", distinct(self.outputs, "output"))
         if type(self.total) is not int or self.total < 1:
             raise KindError("the total is a positive integer")
         weights = np.empty((len(self.inputs), len(self.outputs)), dtype=object)
@@ -103,7 +103,7 @@ class Channel(Mechanism):
         >>> Channel.from_matrix([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]]).total
         4
         """
-        names, columns = _labels(inputs, "input"), _labels(outputs, "output")
+        names, columns = distinct(inputs, "input"), distinct(outputs, "output")
         rows = [list(row) for row in P.tolist()] if isinstance(P, np.ndarray) else [list(row) for row in P]
         if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
             raise ShapeError(f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs")
@@ -253,18 +253,6 @@ class Channel(Mechanism):
         from metricdp.channels.forms import from_json
 
         return from_json(document)
-
-
-def _labels(values: Iterable[Any], what: str) -> tuple[Any, ...]:
-    names = tuple(frozen(value) for value in values)
-    if not names:
-        raise ShapeError(f"a channel has at least one {what}")
-    seen: dict[Any, int] = {}
-    for row, name in enumerate(names):
-        first = seen.setdefault(label(name, row), row)
-        if first != row:
-            raise InputError(f"the {what} label {name!r} stands twice, at {first} and {row}", row)
-    return names
 
 
 def _probability(value: Any, row: int) -> Fraction:

@@ -30,6 +30,7 @@ from metricdp.mechanisms.response import RandomizedResponse, SetResponse
 from metricdp.mechanisms.stepped import Geometric
 from metricdp.metrics import Space
 from metricdp.metrics.coordinates import frozen, number
+from metricdp.metrics.norms import Root
 
 __all__ = ["of"]
 
@@ -318,8 +319,8 @@ def _log2_below(level: Level) -> int:
 
 def _rational_exponential(level: Level, distance: Fraction = Fraction(1)) -> Fraction | None:
     """exp(level · distance), where it is rational."""
-    power = level.coefficient * distance
-    return level.log_of**power.numerator if level.log_of is not None and power.denominator == 1 else None
+    root = Root.of(level * distance)
+    return None if root is None else root.rational
 
 
 def _cell(point: Any, mechanism: Geometric, row: int) -> int:

@@ -14,9 +14,9 @@ import typer
 from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, PointsArgument
 
 if TYPE_CHECKING:
-    from metricdp.adversaries.outward import Bound
     from metricdp.cli.points_argument import Points
     from metricdp.design import TypeCapacity
+    from metricdp.exact.outward import Bound
 
 __all__ = ["capacity"]
 

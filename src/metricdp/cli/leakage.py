@@ -93,7 +93,7 @@ def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
 
 def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
     """The labels of a prior, if there are any, and the text of its probabilities."""
-    from metricdp.channels.cells import read_label
+    from metricdp.channels.cells import is_number, read_label
     from metricdp.errors import InputError, KindError, ShapeError
     from metricdp.tables.channel_files import read_csv
 
@@ -106,11 +106,11 @@ def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
     rows = [[cell.strip() for cell in row] for row in read_csv(Path(text)) if any(cell.strip() for cell in row)]
     if not rows:
         raise ShapeError(f"{text} is empty")
-    if len(rows) == 1 and all(map(_is_number, rows[0])):
+    if len(rows) == 1 and all(map(is_number, rows[0])):
         return None, rows[0]
     if all(len(row) == 1 for row in rows):
-        return None, [row[0] for row in (rows if _is_number(rows[0][0]) else rows[1:])]
-    if not _is_number(rows[0][-1]):
+        return None, [row[0] for row in (rows if is_number(rows[0][0]) else rows[1:])]
+    if not is_number(rows[0][-1]):
         rows = rows[1:]
     for number, row in enumerate(rows):
         if len(row) != 2:
@@ -120,17 +120,6 @@ def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
         if label in labels[:number]:
             raise InputError(f"the input {label!r} stands twice", number)
     return labels, [row[1] for row in rows]
-
-
-def _is_number(cell: str) -> bool:
-    from metricdp.channels.cells import read_number
-    from metricdp.errors import InputError
-
-    try:
-        read_number(cell)
-    except InputError:
-        return False
-    return True
 
 
 def _text(file: Path, prior: str, channel: Channel, table: LeakageTable) -> str:

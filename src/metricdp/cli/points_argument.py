@@ -331,8 +331,10 @@ def _cells(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tu
             raise InputError(f"line {reader.line_num}: it cannot be read as CSV: {error}") from None
     if not rows:
         raise ShapeError(f"{path.name} is empty")
+    from metricdp.channels.cells import is_number
+
     header, *below = rows
-    if all(_is_number(cell) for cell in header):
+    if all(is_number(cell) for cell in header):
         raise InputError("line 1: the first line names the columns, as in name,lat,lon,weight")
     for number, column in enumerate(header):
         if not column:
@@ -370,13 +372,3 @@ def _found(header: tuple[str, ...], column: str, file: str) -> str:
     if len(alike) == 1:
         return alike[0]
     raise InputError(f"{file} has no column {column!r}; it has {', '.join(header)}")
-
-
-def _is_number(cell: str) -> bool:
-    from metricdp.channels.cells import read_number
-
-    try:
-        read_number(cell)
-    except InputError:
-        return False
-    return True

@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import fmpq_mat, fmpz_mat
 
-from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix, fraction
+from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix
 from metricdp.adversaries.losses import Loss
 from metricdp.adversaries.prior import Prior
 from metricdp.channels.certified import Certified
@@ -20,6 +20,7 @@ from metricdp.channels.verifying import verify
 from metricdp.design.double_description import extreme_rays
 from metricdp.errors import ImpossibleError, LevelError
 from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.rationals import fraction
 from metricdp.metrics import Guarantee, Space
 
 __all__ = ["MOST_COLUMNS", "MOST_POINTS", "Best", "PrivacyType", "PrivateColumns", "fall"]

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from metricdp.adversaries.constraints_matrix import decay
-from metricdp.adversaries.outward import Bound
 from metricdp.errors import ImpossibleError, InputError, KindError, ShapeError, UnknownCategoryError
 from metricdp.exact.balls import Enclosure, ball, precision
 from metricdp.exact.level import rational
+from metricdp.exact.outward import Bound
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Metric, Space, absolute
 from metricdp.metrics.vectors import Absolute

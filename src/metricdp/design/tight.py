@@ -14,7 +14,6 @@ import numpy as np
 from flint import fmpz_mat
 
 from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix
-from metricdp.adversaries.outward import Bound
 from metricdp.adversaries.regularity import Regularity
 from metricdp.channels.certified import Certified
 from metricdp.design.distance_classes import DistanceClasses
@@ -23,6 +22,7 @@ from metricdp.design.tight_channels import tight_channel
 from metricdp.design.tight_solving import Solved, proved_invertible, refine, solve
 from metricdp.errors import ImpossibleError, KindError, LevelError
 from metricdp.exact.balls import Enclosure
+from metricdp.exact.outward import Bound
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
 from metricdp.programs.exact import Echelon, integers

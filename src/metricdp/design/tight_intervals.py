@@ -10,7 +10,6 @@ from functools import partial
 from flint import arb
 
 from metricdp.adversaries.constraints_matrix import constraints_matrix
-from metricdp.adversaries.outward import Bound
 from metricdp.design.distance_classes import DistanceClasses
 from metricdp.design.real_roots import Root
 from metricdp.design.structured import Line, Product
@@ -19,6 +18,7 @@ from metricdp.design.tight_polynomials import cost, existence
 from metricdp.errors import KindError, LevelError
 from metricdp.exact.balls import Enclosure, ball, enclose
 from metricdp.exact.level import Level
+from metricdp.exact.outward import Bound
 from metricdp.metrics import Space
 
 __all__ = ["TightScales", "least_scale"]

@@ -17,9 +17,9 @@ from functools import reduce
 
 from flint import fmpz_poly
 
-from metricdp.adversaries.nonnegative import least_solution
 from metricdp.design.distance_classes import DistanceClasses
 from metricdp.design.real_roots import Root, coprime_basis, roots_between, separated, sign_at
+from metricdp.programs.nonnegative import least_solution
 
 __all__ = ["Existence", "cost", "existence"]
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix, flint_rational, fraction
+from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix
 from metricdp.adversaries.regularity import regular
 from metricdp.design.distance_classes import DistanceClasses
 from metricdp.exact.balls import Enclosure, ball, precision
+from metricdp.exact.rationals import flint_rational, fraction
 from metricdp.metrics import Space
 
 __all__ = ["Solved", "decay_ball", "proved_invertible", "refine", "solve"]

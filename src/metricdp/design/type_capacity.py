@@ -13,7 +13,6 @@ import numpy as np
 from flint import arb
 
 from metricdp.adversaries.constraints_matrix import constraints_matrix
-from metricdp.adversaries.outward import Bound
 from metricdp.channels.certified import Certified
 from metricdp.channels.verifying import verify
 from metricdp.design.capacity_columns import best_by_columns
@@ -22,6 +21,7 @@ from metricdp.design.tight import TightConstraints, tight_constraints
 from metricdp.design.tight_channels import tight_channel
 from metricdp.errors import ImpossibleError, KindError, LevelError
 from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.outward import Bound
 from metricdp.metrics import Guarantee, Space
 
 __all__ = ["TypeCapacity", "capacity"]

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import KindError, NotFiniteError, ShapeError
+from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError
 
 __all__ = [
     "Floats",
     "codes",
     "coordinates",
+    "distinct",
     "frozen",
     "is_float",
     "label",
@@ -127,6 +128,23 @@ def label(value: Any, row: int | None = None) -> Hashable:
     if _is_unequal_to_itself(value):
         raise NotFiniteError("NaN is not equal to itself", row)
     return value  # type: ignore[no-any-return]
+
+
+def distinct(values: Iterable[Any], what: str) -> tuple[Any, ...]:
+    """Labels, frozen, of which there is at least one and each stands once.
+
+    >>> distinct(["tea", [0, 1]], "point")
+    ('tea', (0, 1))
+    """
+    names = tuple(frozen(value) for value in values)
+    if not names:
+        raise ShapeError(f"there is at least one {what}")
+    seen: dict[Hashable, int] = {}
+    for row, name in enumerate(names):
+        first = seen.setdefault(label(name, row), row)
+        if first != row:
+            raise InputError(f"the {what} {name!r} stands twice, at {first} and {row}", row)
+    return names
 
 
 def codes(values: Sequence[Any], others: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpz
 
 from metricdp.exact.level import Level
 from metricdp.metrics.amounts import Exact
@@ -63,6 +63,17 @@ class Root:
     def of(cls, logarithm: Level) -> Root | None:
         """The exponential of a rational multiple of a logarithm; None of another number, or where it is too long."""
         return None if logarithm.log_of is None else cls(logarithm.log_of).to_the(logarithm.coefficient)
+
+    @property
+    def rational(self) -> Fraction | None:
+        """The number as a Fraction, where it is one.
+
+        >>> Root(Fraction(4, 9), 2).rational, Root(Fraction(2), 2).rational
+        (Fraction(2, 3), None)
+        """
+        top, bottom = (int(fmpz(part).root(self.degree)) for part in (self.base.numerator, self.base.denominator))
+        root = Fraction(top, bottom)
+        return root if root**self.degree == self.base else None
 
     def to_the(self, power: Fraction) -> Root | None:
         """This number to a positive power; None where it is too long."""

@@ -10,8 +10,6 @@ import pytest
 
 import metricdp.metrics as metrics
 from metricdp.adversaries.constraints_matrix import constraints_matrix, decay
-from metricdp.adversaries.nonnegative import least_solution
-from metricdp.adversaries.outward import Bound
 from metricdp.adversaries.prior import Prior
 from metricdp.adversaries.regions import (
     convex_coordinates,
@@ -24,7 +22,9 @@ from metricdp.adversaries.regions import (
 from metricdp.adversaries.regularity import Regularity, regular
 from metricdp.errors import InputError, ShapeError
 from metricdp.exact.level import ln
-from metricdp.metrics import Space
+from metricdp.exact.outward import Bound
+from metricdp.metrics import Scaled, Space
+from metricdp.programs.nonnegative import least_solution
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 LINE = Space.line(3, ln(2) * metrics.absolute())
@@ -151,11 +151,19 @@ def test_parts_at_infinite_distance_stand_by_themselves():
     assert regular([0, 0, 1], irrational)
 
 
+class Untold(Scaled):
+    """A metric as a user may write one, that encloses its distances and does not say that their powers are rational."""
+
+    def _exponential(self, x, y):
+        return None
+
+
 def test_what_cannot_be_decided_is_said_and_bounded_all_the_same():
-    """K(3, 3) at exp(-ε) = 1/2 has the eigenvalue 1 + 2/4 - 3/2 = 0; behind a cap nobody knows that 1/2 is rational."""
+    """K(3, 3) at exp(-ε) = 1/2 has the eigenvalue 1 + 2/4 - 3/2 = 0; no ball can tell."""
     parts = [[0 if i == j else 2 if i // 3 == j // 3 else 1 for j in range(6)] for i in range(6)]
     metric = ln(2) * metrics.matrix(range(6), parts)
-    known, hidden = Space(range(6), metric), Space(range(6), metrics.capped(metric, ln(4)))
+    known, hidden = Space(range(6), metric), Space(range(6), Untold(metric.level, metric.unit))
+    assert regular("uniform", Space(range(6), metrics.capped(metric, ln(4)))).check()
     assert regular("uniform", known).check()
     found = regular("uniform", hidden)
     assert found.holds is None

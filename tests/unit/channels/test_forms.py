@@ -257,7 +257,7 @@ BROKEN = [
     ({"inputs": [0, 1, {"thing": 1}]}, KindError, "row 2: inputs: a label is"),
     ({"inputs": [0, 1, {"date": "1st of May"}]}, KindError, "row 2: inputs: a label that is no date"),
     ({"inputs": [0, 1, {"fraction": "1/0"}]}, KindError, "no fraction"),
-    ({"inputs": [0, 1, 1]}, InputError, "the input label 1 stands twice, at 1 and 2"),
+    ({"inputs": [0, 1, 1]}, InputError, "the input 1 stands twice, at 1 and 2"),
     ({"outputs": ["a", "b"]}, ShapeError, "row 0: 3 weights for 2 outputs"),
     ({"total": "six"}, KindError, "total"),
     ({"total": 0}, KindError, "total"),
@@ -337,8 +337,8 @@ TABLES = [
     ([["", "a", "b"], ["x", "1", "none"]], InputError, "column 'b', row 0: a cell that is no number"),
     ([["", "a", "b"], ["x", "1", "nan"]], InputError, "column 'b', row 0: NaN or infinity"),
     ([["nan", "1"]], InputError, "column '0', row 0: NaN or infinity"),
-    ([["", "a", "b"], ["x", "1", "0"], ["x", "1", "0"]], InputError, "input label 'x' stands twice, at 0 and 1"),
-    ([["", "a", "a"], ["x", "1", "0"]], InputError, "output label 'a' stands twice"),
+    ([["", "a", "b"], ["x", "1", "0"], ["x", "1", "0"]], InputError, "input 'x' stands twice, at 0 and 1"),
+    ([["", "a", "a"], ["x", "1", "0"]], InputError, "output 'a' stands twice"),
 ]
 
 

@@ -18,14 +18,6 @@ FILES = {
 }
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
 def run(*arguments):
     return CliRunner().invoke(app, ["kernels", *arguments])
 

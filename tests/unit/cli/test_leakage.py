@@ -13,12 +13,10 @@ from metricdp.errors import InputError, MetricDPError
 INPUTS = ("tea", "milk", "water")
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "noise.csv").write_text(",a,b,c\ntea,2/3,1/6,1/6\nmilk,1/3,1/3,1/3\nwater,1/6,1/6,2/3\n")
-    (tmp_path / "sum.csv").write_text(",a,b\nx,0.5,0.5\ny,0.5,0.4\n")
-    return tmp_path
+FILES = {
+    "noise.csv": ",a,b,c\ntea,2/3,1/6,1/6\nmilk,1/3,1/3,1/3\nwater,1/6,1/6,2/3\n",
+    "sum.csv": ",a,b\nx,0.5,0.5\ny,0.5,0.4\n",
+}
 
 
 def run(*arguments):

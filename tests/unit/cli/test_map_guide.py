@@ -3,24 +3,14 @@
 Another machine may end the search elsewhere within the gap, so numbers may differ a little; words may not.
 """
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import metricdp
+from tests.guides import GUIDES, follow
 
-SOURCE = Path(metricdp.__file__).parent
-GUIDE = SOURCE.parent.parent / "docs" / "guides" / "the-best-mechanism-for-your-map.md"
+GUIDE = GUIDES / "the-best-mechanism-for-your-map.md"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
-
-
-def blocks():
-    """Kind, word after it, and text of every fenced block."""
-    return re.findall(r"^```(\w*)(?: (\w+))?\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
 
 
 def shows(output, text):
@@ -49,31 +39,7 @@ def test_lines_that_differ_are_seen():
 
 
 def test_the_guide_word_by_word(tmp_path):
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    command = folder / "metricdp"
-    command.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from metricdp.cli import app; app()' \"$@\"\n")
-    command.chmod(0o755)
-    environment = os.environ | {
-        "PATH": f"{folder}:{os.environ['PATH']}",
-        "PYTHONPATH": str(SOURCE.parent),
-        "PYTHONIOENCODING": "utf-8",
-    }
-    output, shown = "", 0
-    for kind, word, text in blocks():
-        if kind == "csv":
-            (tmp_path / f"{word}.csv").write_text(text)
-        elif kind == "python" or (kind == "sh" and word != "setup"):
-            program = [sys.executable, "-c", text] if kind == "python" else ["bash", "-e", "-c", text]
-            done = subprocess.run(
-                program, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
-            )
-            output = done.stdout + done.stderr
-            assert done.returncode == (1 if word == "unfinished" else 0), output
-        elif kind == "":
-            assert shows(output, text), output
-            shown += 1
-    assert shown == 7
+    assert follow(GUIDE, tmp_path, fails="unfinished", shows=shows) == 7
     assert (tmp_path / "map.svg").read_text().count("<path") > 50
 
 

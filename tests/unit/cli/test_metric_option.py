@@ -113,12 +113,6 @@ def test_metrics_that_are_none(text, kind, words):
         read_metric(text)
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_toml_files(here):
     (here / "my metric.toml").write_text(metrics.great_circle().within(200).to_toml())
     assert read_metric("my metric.toml") == metrics.great_circle().within(200)

@@ -5,24 +5,16 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.csv as pa_csv
 import pytest
 
-import metricdp
 from metricdp.tables.policy import Policy
 from metricdp.tables.report import Report
+from tests.guides import GUIDES, SOURCE, blocks
 
-SOURCE = Path(metricdp.__file__).parent
-GUIDES = SOURCE.parent.parent / "docs" / "guides"
 FIRST = GUIDES / "sanitize-your-first-table.md"
 DATA = SOURCE / "cli" / "data"
-
-
-def blocks(path, kind=r"\w*"):
-    """Kind, words after it, and text of every fenced block."""
-    return re.findall(rf"^```({kind})(?: (\w+))?\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("text", [text for _, _, text in blocks(GUIDES / "cookbook.md", "toml")])

@@ -29,14 +29,6 @@ FILES = {
 }
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
 def run(*arguments):
     return CliRunner().invoke(app, ["verify", *arguments])
 
@@ -175,7 +167,7 @@ def one_line(result):
     [
         (["sum.csv", "-m", "discrete"], "sum.csv: row 1: input 'y': its probabilities sum to 0.9, not to one"),
         (["negative.csv", "-m", "discrete"], "negative.csv: column 'a', row 1: a negative probability"),
-        (["twice.csv", "-m", "discrete"], "twice.csv: row 1: the input label 'x' stands twice, at 0 and 1"),
+        (["twice.csv", "-m", "discrete"], "twice.csv: row 1: the input 'x' stands twice, at 0 and 1"),
         (["noise.csv", "-m", "few.csv"], "noise.csv: the input 2 is no point of D(2 points)"),
         (["noise.csv", "-m", "great_circle"], "the input 0 is no point of great-circle(m)"),
         (["noise.csv", "-m", "hamming"], "the input 0 is no point of"),

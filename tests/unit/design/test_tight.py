@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import metricdp.metrics as metrics
-from metricdp.adversaries.nonnegative import least_solution
 from metricdp.channels import verify
 from metricdp.design.distance_classes import DistanceClasses
 from metricdp.design.structured import Line, Product
@@ -21,6 +20,7 @@ from metricdp.errors import ImpossibleError, InputError, KindError, LevelError, 
 from metricdp.exact.balls import Enclosure
 from metricdp.exact.level import ln
 from metricdp.metrics import Space
+from metricdp.programs.nonnegative import least_solution
 
 HALF = Fraction(1, 2)
 INFINITE = math.inf

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from metricdp.adversaries.constraints_matrix import flint_rational, fraction
+from metricdp.exact.rationals import flint_rational, fraction
 
 __all__ = ["LeastSolution", "least_solution"]
 
