@@ -19,11 +19,9 @@ from metricdp.errors import ImpossibleError, InputError, MetricDPError
 from metricdp.exact.balls import precision
 from metricdp.exact.refine import Floats
 from metricdp.metrics import Space
+from metricdp.metrics.metric import VIEW_ERROR
 
 __all__ = ["VIEW_ERROR", "Pairs"]
-
-VIEW_ERROR = 1e-7
-"""Relative, on distances as floats: far above what rounding does to them; a pair too many costs only time."""
 
 _MANY = 20_000
 _BITS = 80
@@ -85,6 +83,12 @@ class Pairs:
         if exact == 0 or exact == math.inf:
             return float(exact)
         return min(max(self._near(i, j), 5e-324), _LARGEST)
+
+    @cached_property
+    def view_error(self) -> float:
+        """Relative, on `distances`: as small as the metric can show, and never above `VIEW_ERROR`."""
+        first = self.space.points[0]
+        return min(self.space.metric.view_error(len(first) if isinstance(first, tuple) else 1), VIEW_ERROR)
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:

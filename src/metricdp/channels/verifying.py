@@ -11,7 +11,7 @@ from flint import fmpz
 
 from metricdp.channels.channel import Channel
 from metricdp.channels.logarithms import greatest_differences, logarithms
-from metricdp.channels.pairs import VIEW_ERROR, Pair, Pairs
+from metricdp.channels.pairs import Pair, Pairs
 from metricdp.errors import KindError, LevelError
 from metricdp.exact.balls import Enclosure, ball, decide_sign, float_above, float_below, precision
 from metricdp.exact.level import ln, rational
@@ -25,6 +25,7 @@ _BITS = (96, 256)
 _MOST_BITS = 1 << 14
 _MANY = 5000
 _LONG = 600  # bits
+_ROUNDED = 2.0**-50
 
 Witness = tuple[Any, Any, Any]
 
@@ -120,11 +121,16 @@ def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair
     """Pairs whose ratio of logarithm to distance may be the largest of all, and a bound on those left out."""
     distances, constrained = pairs.distances, pairs.constrained
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        least = (greatest - error) / (distances * (1 + VIEW_ERROR))
-        most = (greatest + error) / (distances * (1 - VIEW_ERROR))
+        least = (greatest - error) / (distances * (1 + pairs.view_error)) * (1 - _ROUNDED)
+        most = (greatest + error) / (distances * (1 - pairs.view_error)) * (1 + _ROUNDED)
     most[pairs.extreme] = np.inf
     top = float(np.max(least[constrained & ~pairs.extreme], initial=-np.inf))
     first = pairs.neighbours([(i, j) for i, j in np.argwhere(constrained & (most >= top)).tolist()])
+    rest = 0.0
+    if len(first) > _MANY and float(most[constrained].max()) <= 1:
+        values = np.array([most[pair] for pair in first])
+        order = np.argsort(-values, kind="stable")
+        rest, first = float(values[order[_MANY]]), [first[place] for place in order[:_MANY].tolist()]
     lower, upper = pairs.enclosed(first)
     values = np.array([greatest[pair] for pair in first])
     # A largest difference is negative only by rounding, or where a row is nowhere above another: never the tightest.
@@ -134,8 +140,9 @@ def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair
     keep = np.flatnonzero(high >= float(low.max()) * (1 - 2.0**-50))
     if len(keep) > _MANY and float(high[keep].max()) <= 1:
         keep = keep[np.argsort(-high[keep], kind="stable")]
-        return [first[place] for place in keep[:_MANY].tolist()], float(high[keep[_MANY]])
-    return pairs.unimplied([first[place] for place in keep.tolist()]), 0.0
+        rest, keep = max(rest, float(high[keep[_MANY]])), keep[:_MANY]
+    kept = [first[place] for place in keep.tolist()]
+    return (kept, rest) if rest else (pairs.unimplied(kept), 0.0)
 
 
 class _Rows:

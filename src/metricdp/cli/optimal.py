@@ -47,6 +47,13 @@ def optimal(
             "another column. Without it: the weights if the file has them.",
         ),
     ] = None,
+    worst_case: Annotated[
+        bool,
+        typer.Option(
+            "--worst-case",
+            help="Minimise the loss of the point for which it is largest, rather than the average over a prior.",
+        ),
+    ] = False,
     outputs: Annotated[
         Path | None,
         typer.Option(
@@ -103,6 +110,8 @@ def optimal(
 
     - the best that is found in a minute: `metricdp optimal towns.csv --metric '0.1 euclidean' --time-limit 60`
 
+    - the least loss at the worst of the points: `metricdp optimal towns.csv --metric '0.1 euclidean' --worst-case`
+
     - other columns: `metricdp optimal sites.csv --metric '0.1 euclidean' --at easting,northing --prior staff`
 
     Leaves with 0 where the gap was reached, with 1 where it was not (the channel is written all the same), and with 2
@@ -113,7 +122,7 @@ def optimal(
     from metricdp.cli.output_files import CHANNELS, check_output
     from metricdp.cli.points_argument import read_loss, read_space
     from metricdp.cli.reports import print_json, print_text
-    from metricdp.errors import LevelError
+    from metricdp.errors import InputError, LevelError
     from metricdp.plots.channel_maps import require_matplotlib
     from metricdp.plots.saving import PICTURES
 
@@ -128,9 +137,12 @@ def optimal(
     with mistakes("--time-limit"):
         if time_limit is not None and not time_limit > 0:
             raise LevelError("a time limit is positive")
+    with mistakes("--worst-case"):
+        if worst_case and prior is not None:
+            raise InputError("the worst case is the same for every prior: leave --prior out")
     points, space = read_space(file, metric, name, at)
     with mistakes(file):
-        belief, called = points.prior(prior, space.points)
+        belief, called = points.prior("uniform" if worst_case else prior, space.points)
         if secret is not None:
             points.index(secret)
     with mistakes("--outputs"):
@@ -143,12 +155,11 @@ def optimal(
 
         releases = None if others is None else others.space(space.metric).points
         begun = time.monotonic()
-        best = search(space, belief, cost, releases, gap, time_limit, progress)
+        best = search(space, "worst" if worst_case else belief, cost, releases, gap, time_limit, progress)
         seconds = time.monotonic() - begun
         verdict = verify(best, space)
-    found = Found(
-        points, others, space, belief, called, costs, losses_of(space, cost, best), best, verdict, seconds, gap
-    )
+    losses, words = losses_of(space, cost, best), "none, the worst case counts" if worst_case else called
+    found = Found(points, others, space, belief, words, costs, losses, best, verdict, seconds, gap, worst_case)
     with mistakes("--out"):
         if out is not None:
             from metricdp.tables.channel_files import write_channel

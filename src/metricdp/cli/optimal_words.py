@@ -37,6 +37,7 @@ class Found:
         verdict: on its promise.
         seconds: that it took.
         gap: that was wanted.
+        worst: whether the largest loss was minimised, rather than the expected one.
     """
 
     points: Points
@@ -50,6 +51,12 @@ class Found:
     verdict: Verdict
     seconds: float
     gap: float
+    worst: bool = False
+
+    def overall(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What counts of losses by points, in the last axis: their average by the prior, or the largest."""
+        counted: NDArray[np.float64] = losses.max(axis=-1) if self.worst else losses @ self.prior.floats
+        return counted
 
     @property
     def names(self) -> dict[Any, str]:
@@ -116,8 +123,9 @@ def in_words(found: Found, loss: str | Loss, out: Path | None, picture: Path | N
     best, points = found.channel, found.points
     unit = f" {found.space.metric.unit.unit_name}".rstrip() if loss == "distance" else ""
     what = {"distance": "from a point to its release, on average", "bin": "the probability of releasing another point"}
+    where = ", for the point where it is largest" if found.worst else ""
     lines = [
-        ("loss", rounded(best.loss, up=True) + unit, what.get(found.loss, f"on average, by {found.loss}")),
+        ("loss", rounded(best.loss, up=True) + unit, what.get(found.loss, f"on average, by {found.loss}") + where),
         ("bound", rounded(best.bound, up=False) + unit, "no private mechanism loses less: proved"),
         ("gap", *_gap(found)),
         *(("instead", rounded(number) + unit, words) for number, words in _others(found)),
@@ -178,14 +186,14 @@ def _others(found: Found) -> list[tuple[float, str]]:
     import numpy as np
 
     space, best, table = found.space, found.channel, found.losses
-    shares, names = found.prior.floats, found.names
-    blind = table @ shares
+    names = found.names
+    blind = found.overall(table)
     place = int(blind.argmin())
     told = [(float(blind[place]), f"by releasing {names[best.outputs[place]]}, whatever the secret")]
     if best.outputs == space.points:
         likely = np.exp(-space.distances / 2)
         likely /= likely.sum(axis=1, keepdims=True)
-        told.insert(0, (float((shares[:, None] * likely * table.T).sum()), "by the exponential mechanism"))
+        told.insert(0, (float(found.overall((likely * table.T).sum(axis=1))), "by the exponential mechanism"))
     return told
 
 

@@ -20,6 +20,12 @@ from metricdp.programs import LinearProgram, Solution, Sparse
 
 __all__ = ["Master"]
 
+_MOST_COLUMNS = 3
+"""For each equation, when columns are left out; that is done when there are twice as many."""
+
+_MOST_COLUMNS = 3
+"""For each equation, when columns are left out; that is done when there are twice as many."""
+
 _METHODS: tuple[tuple[float, Literal["dual", "ipm"]], ...] = ((1e-9, "dual"), (1e-9, "ipm"), (1e-7, "dual"))
 
 
@@ -69,6 +75,20 @@ class Master:
         weights = np.zeros(len(self.prices))
         weights[: len(solution.primal)] = np.maximum(solution.primal, 0.0)
         return solution.objective, weights, solution.duals
+
+    def trim(self, weights: Floats, duals: Floats) -> Floats:
+        """Leave out the columns that are farthest from being of use, where there are very many; the weights left."""
+        most = _MOST_COLUMNS * len(self.sizes)
+        if len(weights) <= 2 * most or len(weights) < len(self.prices):
+            return weights
+        reduced = np.where(weights > 0, -np.inf, self.prices - duals @ self.sums)
+        kept = np.sort(np.argsort(reduced, kind="stable")[:most])
+        left_out = np.setdiff1d(np.arange(len(weights)), kept)
+        self._program.remove_columns(left_out)
+        self._last = None
+        self.columns, self.places = ([held[k] for k in kept.tolist()] for held in (self.columns, self.places))
+        self.sums, self.prices = np.ascontiguousarray(self.sums[:, kept]), self.prices[kept]
+        return weights[kept]
 
     def _afresh(self) -> Solution | None:
         """The same program from nothing, by the first method that ends well; None where none does."""

@@ -15,7 +15,7 @@ numbers near one stand where v falls to 1e-12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -72,12 +72,14 @@ class Priced:
         column: in the cone, with ``h . v = 1``.
         reduced: ``r . column``.
         flow: y for the pairs the pricing knows by now.
+        earlier: columns that were seen on the way, with ``r`` times each.
     """
 
     value: float
     column: Floats
     reduced: float
     flow: Floats
+    earlier: tuple[tuple[Floats, float], ...] = ()
 
 
 class Pricing:
@@ -103,17 +105,28 @@ class Pricing:
         self._begun = np.zeros(count, dtype=bool)
         self._first: list[Places] = [np.empty(0, dtype=np.int64)]
         self._second: list[Places] = [np.empty(0, dtype=np.int64)]
-        self._program = LinearProgram(maximize=True)
-        empty = np.empty(0)
-        self._program.add_rows(
-            -np.inf, np.zeros(count), Sparse(np.zeros(count, np.int32), np.empty(0, np.int32), empty)
-        )
-        self._program.add_columns([1.0], -np.inf, np.inf, Sparse.of_dense((geometry.mass * self.scale)[None, :]))
+        self._program: LinearProgram | None = None
         self._start: Basis | None = None
         others = np.flatnonzero((np.arange(count) != centre) & np.isfinite(distances[centre]))
         self._add(np.full(len(others), centre), others)
         if len(others) == count - 1:  # the column exp(-d(., centre)): every point hangs on the centre
             self._start = Basis.of_columns(count, range(count), count)
+
+    def rest(self) -> None:
+        """Give the solver's memory back; its basis is kept, and the next solve starts from there."""
+        if self._program is not None:
+            self._start, self._program = self._program.basis, None
+
+    def _awake(self) -> LinearProgram:
+        if self._program is None:
+            count = len(self.away)
+            self._program = LinearProgram(maximize=True)
+            nothing = Sparse(np.zeros(count, np.int32), np.empty(0, np.int32), np.empty(0))
+            self._program.add_rows(-np.inf, np.zeros(count), nothing)
+            whole = Sparse.of_dense((self.geometry.mass * self.scale)[None, :])
+            self._program.add_columns([1.0], -np.inf, np.inf, whole)
+            self._program.add_columns(np.zeros(len(self.pairs[0])), entries=self._entries(*self.pairs))
+        return self._program
 
     @property
     def pairs(self) -> tuple[Places, Places]:
@@ -122,7 +135,7 @@ class Pricing:
 
     def solve(self, costs: Floats, tolerance: float, attempts: int) -> Priced:
         """The best column for these costs, to within ``tolerance`` of the value or after so many attempts."""
-        self._program.change_row_bounds(np.arange(len(costs)), -np.inf, costs * self.scale)
+        self._awake().change_row_bounds(np.arange(len(costs)), -np.inf, costs * self.scale)
         sources = np.flatnonzero(costs < 0)
         if not len(sources):
             sources = np.array([self.centre])
@@ -133,17 +146,19 @@ class Pricing:
         neighbours = self.geometry.neighbours[fresh]
         later = np.repeat(fresh, neighbours.shape[1]), neighbours.ravel()
         missing = np.concatenate([missing[0], later[0]]), np.concatenate([missing[1], later[1]])
+        earlier: list[tuple[Floats, float]] = []
         for _ in range(attempts):
             if (priced.reduced - priced.value <= tolerance and not len(fresh)) or not self._add(*missing):
-                return priced
+                break
             fresh = fresh[:0]
+            earlier.append((priced.column, priced.reduced))
             priced, missing = self._once(costs, sources, "primal")
-        return priced
+        return replace(priced, earlier=tuple(earlier))
 
     def _once(
         self, costs: Floats, sources: Places, method: Literal["primal", "dual"]
     ) -> tuple[Priced, tuple[Places, Places]]:
-        solution = self._program.solve(method, basis=self._start, keep_basis=False)
+        solution = self._awake().solve(method, basis=self._start, keep_basis=False)
         self._start = None
         values = np.abs(solution.duals) * self.scale
         if not values[sources].any():  # as long as pairs are missing, the best may stand apart from all that gain
@@ -169,12 +184,15 @@ class Pricing:
         places = np.sort(np.unique(keys[new], return_index=True)[1])
         keys, first, second = keys[new][places], first[new][places], second[new][places]
         self._known.update(keys.tolist())
+        if self._program is not None:
+            self._program.add_columns(np.zeros(len(first)), entries=self._entries(first, second))
+        self._first.append(first)
+        self._second.append(second)
+        return len(first)
+
+    def _entries(self, first: Places, second: Places) -> Sparse:
         gains = np.exp(-(self.geometry.distances[first, second] + self.away[first] - self.away[second]))
         number = len(first)
         where, what = np.empty(2 * number, np.int32), np.ones(2 * number)
         where[0::2], where[1::2], what[1::2] = second, first, -gains
-        starts = np.arange(0, 2 * number, 2, dtype=np.int32)
-        self._program.add_columns(np.zeros(number), entries=Sparse(starts, where, what))
-        self._first.append(first)
-        self._second.append(second)
-        return number
+        return Sparse(np.arange(0, 2 * number, 2, dtype=np.int32), where, what)

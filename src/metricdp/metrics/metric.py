@@ -28,6 +28,10 @@ __all__ = ["Metric", "Scaled"]
 _ONE = Level(Fraction(1))
 _MOST_BITS = 1 << 16
 _LEAST_LEVEL = 1e-290
+_ROUNDED = 2.0**-50
+
+VIEW_ERROR = 1e-7
+"""Relative, on distances as floats: far above what rounding does to them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,6 +201,11 @@ class Metric(ABC):
     def close_view(self) -> bool:
         """Whether the distances as floats are within a relative 10^-7, where floats hold them at all."""
         return self.rounds_closely and all(part.close_view for part in self.parts)
+
+    def view_error(self, dimension: int = 1) -> float:
+        """A bound on the relative error of distances as floats, between points with so many coordinates."""
+        del dimension
+        return VIEW_ERROR if self.close_view else math.inf
 
     @property
     def geodesic(self) -> bool:
@@ -368,6 +377,10 @@ class Scaled(Metric):
     def close_view(self) -> bool:
         """Whether the unit's is, and floats hold the level well."""
         return _LEAST_LEVEL < float(self.level) < 1 / _LEAST_LEVEL and self.unit.close_view
+
+    def view_error(self, dimension: int = 1) -> float:
+        """The unit's, the rounding of the level and of the product."""
+        return self.unit.view_error(dimension) + _ROUNDED if self.close_view else math.inf
 
     @property
     def greatest(self) -> Budget:

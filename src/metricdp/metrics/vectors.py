@@ -55,6 +55,10 @@ class Norm(Metric):
                 total = combine(total, to_floats(abs(np.subtract.outer(left[:, column], right[:, column]))))
         return total
 
+    def view_error(self, dimension: int = 1) -> float:
+        """Two roundings for each coordinate, of its difference and of a sum, a root or a maximum; four times that."""
+        return (dimension + 4) * 2.0**-50
+
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         return exact_norm(self._differences(x, y), self.p)
 

@@ -190,6 +190,12 @@ class LinearProgram:
         """How many rows there are."""
         return int(self._solver.numConstrs)
 
+    @property
+    def basis(self) -> Basis | None:
+        """Where the simplex method stands; None before the first solve."""
+        held = self._solver.getBasis()
+        return _basis(held) if held.valid else None
+
     # Building
 
     def add_columns(
@@ -202,6 +208,11 @@ class LinearProgram:
         bounds = _vector(lower, count, "a lower bound"), _vector(upper, count, "an upper bound")
         _check(self._solver.addCols(count, prices, *bounds, len(sparse.values), *_parts(sparse)), "the columns")
         return range(first, first + count)
+
+    def remove_columns(self, columns: ArrayLike) -> None:
+        """Fewer columns; those after them move up, and the basis stays where it has none of them."""
+        places = _places(columns, self.columns, "column")
+        _check(self._solver.deleteCols(len(places), np.sort(places)), "to leave columns out")
 
     def add_rows(self, lower: ArrayLike, upper: ArrayLike, entries: Sparse) -> range:
         """More rows, ``lower <= entries . x <= upper``; returns their places. Equal bounds make an equation."""

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import signal
 import sys
 from contextlib import contextmanager
@@ -86,6 +87,16 @@ def test_priors(here):
     assert prior("--prior", "uniform")["loss"] == pytest.approx(5 / 9, rel=1e-4)
     assert prior("--prior", "weights")["loss"] == prior("--prior", "weight")["loss"] == prior()["loss"]
     assert prior("--prior", "value")["prior"] == "by value"
+
+
+def test_the_worst_case(here):
+    """Four sevenths on three points; releasing the middle always loses 1 at the ends."""
+    result = run("line.csv", "-m", "ln 2 absolute", "--worst-case")
+    assert "prior: none, the worst case counts" in result.stdout
+    assert "for the point where it is largest" in result.stdout
+    assert re.search(r"instead .*\n +1 +by releasing 1, whatever", result.stdout)
+    tree = json.loads(run("line.csv", "-m", "ln 2 absolute", "--worst-case", "--json").stdout)
+    assert tree["bound"] <= 4 / 7 <= tree["loss"] <= 4 / 7 + 1e-4
 
 
 def test_names_are_told_and_coordinates_are_the_labels(here):
@@ -270,6 +281,10 @@ def test_mistakes_in_the_points(here, text, expected):
         (["line.csv", "-m", "absolute", "--at", "height"], "line.csv has no column 'height'; it has value"),
         (["line.csv", "-m", "absolute", "--prior", "weights"], "line.csv has no weights"),
         (["line.csv", "-m", "absolute", "--prior", "people"], "line.csv has no column 'people'"),
+        (
+            ["line.csv", "-m", "absolute", "--worst-case", "--prior", "uniform"],
+            "--worst-case: the worst case is the same",
+        ),
         (["line.csv", "-m", "absolute", "--gap", "0"], "--gap: a gap is positive"),
         (["line.csv", "-m", "absolute", "--time-limit", "0"], "--time-limit: a time limit is positive"),
         (["line.csv", "-m", "absolute", "--loss", "square"], "--loss: 'square' is no loss"),

@@ -116,6 +116,64 @@ def test_known_losses_of_a_grid():
     assert (again.loss, again.bound) == (channel.loss, channel.bound)
 
 
+def plain_worst_case(distances, losses):
+    """The least largest loss: the plain program with one more variable above the loss of each point."""
+    points, outputs = losses.shape
+    rows = []
+    for i in range(points):
+        rows.append(np.append(np.kron(np.eye(points)[i], losses[i]), -1.0))
+        for j in range(points):
+            if i != j and np.isfinite(distances[i, j]):
+                pair = math.exp(-distances[i, j]) * np.eye(points)[i] - np.eye(points)[j]
+                rows.extend(np.append(np.kron(pair, np.eye(outputs)[z]), 0.0) for z in range(outputs))
+    sums = np.hstack([np.kron(np.eye(points), np.ones(outputs)), np.zeros((points, 1))])
+    aim, bounds = np.append(np.zeros(points * outputs), 1.0), [(0, None)] * (points * outputs) + [(None, None)]
+    answer = linprog(aim, np.array(rows), np.zeros(len(rows)), sums, np.ones(points), bounds, method="highs-ds")
+    assert answer.status == 0
+    return answer.fun
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), points=st.integers(1, 6), outputs=st.integers(1, 5))
+def test_the_worst_case_agrees_with_its_plain_program(seed, points, outputs):
+    generator = np.random.default_rng(seed)
+    space = random_space(generator, points, *generator.choice([0.0, 0.2], 2), generator.choice([0.5, 3.0, 20.0]))
+    losses = generator.random((outputs, points)).round(int(generator.integers(0, 5))) - generator.choice([0.0, 0.5])
+    channel = optimal(space, "worst", losses)
+    expected = plain_worst_case(space.distances, losses.T)
+    assert verify(channel, space).holds
+    assert channel.bound <= expected + 1e-7
+    assert expected - 1e-7 <= channel.loss <= expected + 1e-4 * abs(expected) + 1e-7
+    expected_losses = [
+        sum(channel.probability(x, z) * Fraction(float(losses[z, x])) for z in range(outputs)) for x in range(points)
+    ]
+    assert max(expected_losses) <= channel.loss <= max(expected_losses) + Fraction(1, 10**9)
+
+
+def test_the_worst_case_is_below_no_expected_loss():
+    """The best for a prior loses no more, on average, than the best for the worst case; and the latter is fair."""
+    space = mdp.Space.grid(4, 4, mdp.ln(2) * mdp.metrics.euclidean())
+    fair, average = optimal(space, "worst"), optimal(space)
+    table = space.metric.unit.pairwise(space.points)
+    assert fair.finished
+    assert average.bound <= float((fair.matrix * table).sum()) / 16 <= fair.loss
+    assert fair.loss < float((average.matrix * table).sum(axis=1).max())
+
+
+def test_a_coarser_problem_shows_where_to_begin():
+    """On 90 points without symmetry; the answer is that of the search which begins anywhere."""
+    generator = np.random.default_rng(3)
+    places = [tuple(place) for place in generator.integers(0, 40, (90, 2)).tolist()]
+    space = mdp.Space(list(dict.fromkeys(places)), mdp.ln(2) * mdp.metrics.euclidean() / 4)
+    prior = generator.random(len(space)) ** 4
+    channel = optimal(space, prior / prior.sum(), gap=1e-3)
+    assert verify(channel, space).holds
+    assert channel.gap <= 1e-3
+    blind = (space.metric.unit.pairwise(space.points) @ prior).min() / prior.sum()
+    assert channel.loss < blind
+    assert optimal(space, prior / prior.sum(), gap=1e-3) == channel
+
+
 def test_inputs_of_prior_zero_still_constrain():
     space = mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute())
     ends = mdp.Space([0, 2], mdp.ln(2) * mdp.metrics.absolute())
