@@ -46,7 +46,7 @@ class Space:
         object.__setattr__(self, "metric", metric)
         if not self.points:
             raise ShapeError("a space has at least one point")
-        _ = self._places, self.distances  # refuses points that are listed twice or are none of this metric
+        _ = self._places, metric.pairwise(self.points, self.points[:1])  # refuses what is listed twice, or is no point
         if not metric.proven:
             violation = metric.violation(self.points)
             if violation is not None:
