@@ -7,25 +7,22 @@
 qif computes in floats, or in rationals where it is handed fractions; each row says which. Ours in floats is the float
 view, ours exactly is integers. Both are handed the same channels, are warmed up, and are repeated in turns for about
 `--seconds` each; the best repeat counts, and "ours is" tells how many times as fast the first row of a task is. The
-answers are printed, so that one sees what the time was spent on.
+answers are printed, so that one sees what the time was spent on. A summary follows: every comparison in one line, and
+why ours is the slower one where it is.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
-import math
-import platform
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from contest import OURS, Contestant, Result, Task, machine, run_task, say, show
 
 import metricdp as mdp
 from metricdp.adversaries import hyper, posterior, posterior_floats, posteriors, vulnerability
@@ -36,35 +33,14 @@ try:
 except ImportError:
     qif = None
 
-OURS = "metricdp"
-SLOW = 0.5  # seconds after which a call is not repeated more than once
-TURNS = 3
 GENERATOR = np.random.default_rng(20260707)
+MANY = 1000  # priors at once
 
-
-@dataclass(frozen=True)
-class Contestant:
-    """Somebody who can do a task; ``count`` is how many times over one call does it."""
-
-    name: str
-    how: str
-    call: Callable[[], Any]
-    answer: Callable[[Any], str] = lambda result: ""
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class Result:
-    task: str
-    name: str
-    how: str
-    seconds: float  # for one
-    ours_is: float | None  # times as fast
-    answer: str
-
-
-Task = tuple[str, list[Contestant]]
-
+SMALL = "a call of numpy costs more than the few numbers do, and there are several; give many priors at once"
+PRODUCT = "the product by BLAS is most of our time; what is left to lose is the checks of the prior and the gains"
+PASSES = "numpy writes all products and then reads them again; ours also checks the prior"
+NO_PROOF = "it says yes or no in floats, and proves nothing"
+ROUNDED = "floats, where ours is exact"
 
 # Verification
 
@@ -93,6 +69,7 @@ def _geometric(epsilon: float) -> Task:
                 "smallest_epsilon, floats",
                 lambda: qif.measure.d_privacy.smallest_epsilon(matrix, distance),
                 repr,
+                why="floats underflow to zero at this epsilon, and its answer is infinity, which is wrong",
             )
         )
     return title, contestants
@@ -110,40 +87,74 @@ def adversaries() -> list[Task]:
     tasks = []
     for size in (10, 100, 400):
         channel, prior, gain = _random(size)
-        matrix = channel.matrix
-        name = f"{size}x{size}"
-        tasks += [
-            (
-                f"g-vulnerability, {name}, {size} actions",
-                [
-                    Contestant(OURS, "vulnerability, floats", lambda a=(prior, channel, gain): vulnerability(*a), repr),
-                    *peer(
-                        "g_vuln.posterior, floats",
-                        lambda a=(gain, prior, matrix): qif.measure.g_vuln.posterior(*a),
-                        repr,
-                    ),
-                ],
-            ),
-            (
-                f"the best guess, {name}",
-                [
-                    Contestant(OURS, "vulnerability, floats", lambda a=(prior, channel): vulnerability(*a), repr),
-                    *peer(
-                        "bayes_vuln.posterior, floats",
-                        lambda a=(prior, matrix): qif.measure.bayes_vuln.posterior(*a),
-                        repr,
-                    ),
-                ],
-            ),
-            (
-                f"posteriors of all outputs, {name}",
-                [
-                    Contestant(OURS, "posterior_floats", lambda a=(prior, channel): posterior_floats(*a), _corner),
-                    *peer("posteriors, floats", lambda a=(matrix, prior): qif.channel.posteriors(*a), _corner),
-                ],
-            ),
-        ]
+        tasks += _in_floats(f"{size}x{size}", channel, prior, gain)
+        if size <= 100:
+            tasks += _of_many(f"{size}x{size}", channel, GENERATOR.dirichlet(np.ones(size), MANY), gain)
     return tasks + _exactly(30)
+
+
+def _in_floats(name: str, channel: Channel, prior: Any, gain: Any) -> list[Task]:
+    matrix, small = channel.matrix, len(prior) < 100
+    return [
+        pair(
+            f"g-vulnerability, {name}, {len(gain)} actions",
+            ("vulnerability, floats", lambda: vulnerability(prior, channel, gain), repr),
+            ("g_vuln.posterior, floats", lambda: qif.measure.g_vuln.posterior(gain, prior, matrix), repr),
+            SMALL if small else PRODUCT,
+        ),
+        pair(
+            f"the best guess, {name}",
+            ("vulnerability, floats", lambda: vulnerability(prior, channel), repr),
+            ("bayes_vuln.posterior, floats", lambda: qif.measure.bayes_vuln.posterior(prior, matrix), repr),
+            SMALL if small else PASSES,
+        ),
+        pair(
+            f"posteriors of all outputs, {name}",
+            ("posterior_floats", lambda: posterior_floats(prior, channel), _corner),
+            ("posteriors, floats", lambda: qif.channel.posteriors(matrix, prior), _corner),
+            SMALL if small else PASSES,
+        ),
+    ]
+
+
+def _of_many(name: str, channel: Channel, priors: Any, gain: Any) -> list[Task]:
+    """For a thousand priors, as for a surface over the simplex; the time is for one."""
+    matrix = channel.matrix
+    return [
+        pair(
+            f"g-vulnerability, {name}, {len(gain)} actions, {MANY:,} priors",
+            ("vulnerability of the array", lambda: vulnerability(priors, channel, gain), _last),
+            (
+                "g_vuln.posterior, in a loop",
+                lambda: [qif.measure.g_vuln.posterior(gain, prior, matrix) for prior in priors],
+                _last,
+            ),
+            PRODUCT,
+            len(priors),
+        ),
+        pair(
+            f"the best guess, {name}, {MANY:,} priors",
+            ("vulnerability of the array", lambda: vulnerability(priors, channel), _last),
+            (
+                "bayes_vuln.posterior, in a loop",
+                lambda: [qif.measure.bayes_vuln.posterior(prior, matrix) for prior in priors],
+                _last,
+            ),
+            PASSES,
+            len(priors),
+        ),
+        pair(
+            f"posteriors of all outputs, {name}, {MANY:,} priors",
+            ("posterior_floats of the array", lambda: posterior_floats(priors, channel), lambda made: _corner(made[0])),
+            (
+                "posteriors, in a loop",
+                lambda: [qif.channel.posteriors(matrix, prior) for prior in priors],
+                lambda made: _corner(made[0]),
+            ),
+            "most of our time goes into fresh memory for the results",
+            len(priors),
+        ),
+    ]
 
 
 def _exactly(size: int) -> list[Task]:
@@ -153,61 +164,46 @@ def _exactly(size: int) -> list[Task]:
     whole = np.array([[Fraction(gain) for gain in row] for row in gains.tolist()])
     uniform, rounded = np.array([Fraction(1, size)] * size), np.full(size, 1 / size)
     name = f"{size}x{size}, exactly"
+    title, hypers = pair(
+        f"the hyper, {name}",
+        ("hyper", lambda: hyper("uniform", channel), lambda made: f"{len(made)} posteriors"),
+        (
+            "hyper, rationals",
+            lambda: qif.channel.hyper(rows, uniform),
+            lambda made: f"{np.size(made[0])} posteriors",
+        ),
+    )
+    in_floats = peer(
+        "hyper, floats",
+        lambda: qif.channel.hyper(channel.matrix, rounded),
+        lambda made: f"{np.size(made[0])} posteriors",
+        why=ROUNDED,
+    )
     return [
-        (
+        pair(
             f"g-vulnerability, {name}",
-            [
-                Contestant(OURS, "exact=True", lambda: vulnerability("uniform", channel, gains, exact=True), _short),
-                *peer(
-                    "g_vuln.posterior, rationals", lambda: qif.measure.g_vuln.posterior(whole, uniform, rows), _short
-                ),
-            ],
+            ("exact=True", lambda: vulnerability("uniform", channel, gains, exact=True), _short),
+            ("g_vuln.posterior, rationals", lambda: qif.measure.g_vuln.posterior(whole, uniform, rows), _short),
         ),
-        (
+        pair(
             f"one posterior, {name}",
-            [
-                Contestant(
-                    OURS,
-                    "posterior",
-                    lambda: posterior("uniform", channel, 3),
-                    lambda belief: _short(belief.fractions[0]),
-                ),
-                *peer(
-                    "posterior, rationals",
-                    lambda: qif.channel.posterior(rows, uniform, 3),
-                    lambda belief: _short(np.ravel(belief)[0]),
-                ),
-            ],
+            ("posterior", lambda: posterior("uniform", channel, 3), lambda belief: _short(belief.fractions[0])),
+            (
+                "posterior, rationals",
+                lambda: qif.channel.posterior(rows, uniform, 3),
+                lambda belief: _short(np.ravel(belief)[0]),
+            ),
         ),
-        (
+        pair(
             f"posteriors of all outputs, {name}",
-            [
-                Contestant(
-                    OURS, "posteriors", lambda: posteriors("uniform", channel), lambda made: f"{len(made)} of them"
-                ),
-                *peer(
-                    "posteriors, rationals",
-                    lambda: qif.channel.posteriors(rows, uniform),
-                    lambda made: f"{len(made)} of them",
-                ),
-            ],
+            ("posteriors", lambda: posteriors("uniform", channel), lambda made: f"{len(made)} of them"),
+            (
+                "posteriors, rationals",
+                lambda: qif.channel.posteriors(rows, uniform),
+                lambda made: f"{len(made)} of them",
+            ),
         ),
-        (
-            f"the hyper, {name}",
-            [
-                Contestant(OURS, "hyper", lambda: hyper("uniform", channel), lambda made: f"{len(made)} posteriors"),
-                *peer(
-                    "hyper, rationals",
-                    lambda: qif.channel.hyper(rows, uniform),
-                    lambda made: f"{np.size(made[0])} posteriors",
-                ),
-                *peer(
-                    "hyper, floats",
-                    lambda: qif.channel.hyper(channel.matrix, rounded),
-                    lambda made: f"{np.size(made[0])} posteriors",
-                ),
-            ],
-        ),
+        (title, [*hypers, *in_floats]),
     ]
 
 
@@ -231,7 +227,9 @@ def refinement() -> list[Task]:
                             lambda a=(candidate, before): refines(*a),
                             lambda found: str(bool(found)),
                         ),
-                        *peer("refined_by, floats", lambda a=matrices: qif.refinement.refined_by(*a), str),
+                        *peer(
+                            "refined_by, floats", lambda a=matrices: qif.refinement.refined_by(*a), str, why=NO_PROOF
+                        ),
                         *peer(
                             "refined_by_witness, floats",
                             lambda a=matrices: qif.refinement.refined_by_witness(*a),
@@ -349,91 +347,32 @@ def _coarse(inputs: int, outputs: int) -> Channel:
     return Channel(range(inputs), range(outputs), weights.tolist(), 10**4)
 
 
-def peer(how: str, call: Callable[[], Any], answer: Any = lambda result: "", count: int = 1) -> list[Contestant]:
+def peer(
+    how: str, call: Callable[[], Any], answer: Any = lambda result: "", count: int = 1, why: str = ""
+) -> list[Contestant]:
     """qif, if it is there."""
-    return [Contestant("qif", how, call, answer, count)] if qif else []
+    return [Contestant("qif", how, call, answer, count, why)] if qif else []
+
+
+Way = tuple[str, Callable[[], Any], Callable[[Any], str]]
+"""How, the call, and what to print of its result."""
+
+
+def pair(title: str, ours: Way, theirs: Way, why: str = "", count: int = 1) -> Task:
+    """One task, done by both; ``why`` ours may be the slower."""
+    return title, [Contestant(OURS, *ours, count), *peer(*theirs, count, why)]
 
 
 def _corner(posteriors: Any) -> str:
     return f"first {np.asarray(posteriors)[0, 0]:.6g}"
 
 
+def _last(values: Any) -> str:
+    return f"last {values[-1]:.12g}"
+
+
 def _short(number: Any) -> str:
     return f"{float(number):.12g}"
-
-
-# Measuring
-
-
-def run_task(title: str, contestants: list[Contestant], seconds: float) -> list[Result]:
-    """All contestants, in turns, so that whatever else the machine does falls on all alike."""
-    best = [math.inf] * len(contestants)
-    answers = [""] * len(contestants)
-    for turn in range(TURNS):
-        for number, one in enumerate(contestants):
-            say(f"{title}: {one.name}, {one.how} ({turn + 1} of {TURNS})")
-            if turn and best[number] * one.count > SLOW * TURNS:
-                continue
-            until = time.perf_counter() + seconds / TURNS
-            repeats = 0
-            while repeats < 2 or time.perf_counter() < until:
-                begin = time.perf_counter()
-                result = one.call()
-                best[number] = min(best[number], (time.perf_counter() - begin) / one.count)
-                repeats += 1
-                if best[number] * one.count > SLOW:
-                    break
-            answers[number] = one.answer(result)
-    ours = best[0]
-    return [
-        Result(title, one.name, one.how, best[n], None if one.name == OURS else best[n] / ours, answers[n])
-        for n, one in enumerate(contestants)
-    ]
-
-
-def machine() -> dict[str, str]:
-    facts = {"cpu": processor(), "python": platform.python_version()}
-    for name in ("metricdp", "numpy", "python-flint", "highspy", "qif"):
-        try:
-            facts[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            facts[name] = "not installed"
-    return facts
-
-
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for row in info.read_text().splitlines():
-            if row.startswith("model name"):
-                return row.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def say(words: str) -> None:
-    print(f"  .. {words}", file=sys.stderr, flush=True)
-
-
-# Showing
-
-
-def show(facts: dict[str, str], results: list[Result]) -> None:
-    print(f"\nChannels and adversaries on {facts['cpu']}")
-    print(", ".join(f"{name} {version}" for name, version in facts.items() if name != "cpu"))
-    for task in dict.fromkeys(result.task for result in results):
-        print(f"\n{task:<70}{'time':>10}{'ours is':>10}   answer\n{'-' * 120}")
-        for result in (one for one in results if one.task == task):
-            times = "" if result.ours_is is None else f"{result.ours_is:,.2f}x"
-            who = f"{result.name:<13} {result.how}"
-            print(f"{who:<70}{duration(result.seconds):>10}{times:>10}   {result.answer}".rstrip())
-    print("\nours is: how many times as fast the first row of the task is. time: for one, the best repeat.")
-
-
-def duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
 
 
 def main() -> None:
@@ -449,7 +388,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps({"machine": machine(), "results": [asdict(result) for result in results]}, indent=2))
     else:
-        show(machine(), results)
+        show("Channels and adversaries", "qif", machine(), results)
 
 
 if __name__ == "__main__":

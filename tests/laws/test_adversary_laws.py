@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,9 @@ from metricdp.adversaries import (
     leakage,
     maximally_tight,
     min_entropy_leakage,
+    posterior_floats,
     posterior_given,
+    posteriors,
     remap,
     shannon_capacity,
     shannon_leakage,
@@ -70,6 +73,24 @@ def geometric(n):
 def private_channels(draw, n):
     """Post-processings of the geometric mechanism: all ln 2 * |x - y|-private."""
     return geometric(n) @ draw(channels(n))
+
+
+# Many priors at once
+
+
+@FEW
+@given(channels(3), st.lists(priors(3), min_size=1, max_size=6), tables(3))
+def test_many_priors_are_each_by_itself(channel, several, table):
+    rows = np.array([prior.floats for prior in several])
+    wide = (2 * 3 + len(channel.outputs) + 8 + 4) * 3 * Fraction(1, 2**53)  # 4 for the rounding of the priors
+    for measure, payoffs in ((vulnerability, (table, "identity")), (uncertainty, (table, "bin"))):
+        for payoff in payoffs:
+            for prior, found in zip(several, measure(rows, channel, payoff).tolist(), strict=True):
+                assert abs(Fraction(found) - measure(prior, channel, payoff, exact=True)) <= wide
+    for prior, view in zip(several, posterior_floats(rows, channel), strict=True):
+        for z, belief in posteriors(prior, channel).items():
+            assert view[:, z] == pytest.approx(belief.floats, rel=1e-14)
+        assert np.isnan(view).any(axis=0).sum() == len(channel.outputs) - len(posteriors(prior, channel))
 
 
 # Data processing

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.adversaries.prior import Prior, as_prior, float_prior
+from metricdp.adversaries.prior import Prior, Priors, are_many, as_prior, float_priors, float_shares
 from metricdp.channels.channel import Channel
 from metricdp.errors import InputError
 from metricdp.exact.refine import Floats
@@ -18,6 +18,8 @@ from metricdp.exact.weights import Weights
 __all__ = ["Hyper", "hyper", "joint", "posterior", "posterior_floats", "posterior_given", "posteriors"]
 
 _LARGEST_FRACTION = 10**4
+_LEAST_SEEN = 1e-290  # the least probability of an output whose reciprocal is safe to multiply by
+_BLOCK = 2**18  # bytes that are written at once, so that they are still in the cache when they are scaled
 
 
 def posterior(prior: Any, channel: Channel, z: Any) -> Prior:
@@ -71,19 +73,47 @@ def posteriors(prior: Any, channel: Channel) -> dict[Any, Prior]:
 def posterior_floats(prior: Any, channel: Channel) -> Floats:
     """The posteriors as columns of floats, one for each output; NaN for an output that never occurs.
 
-    A view, within a relative (number of inputs + 6) * 2^-53 of the posteriors.
+    A view, within a relative (number of inputs + 8) * 2^-53 of the posteriors, as long as nothing underflows.
 
-    >>> posterior_floats([0.5, 0.5], Channel.from_matrix("ab", "yz", [[0.75, 0.25], [0.25, 0.75]])).tolist()
+    Args:
+        prior: see `metricdp.adversaries.as_prior`; or many at once, one a row of a two-dimensional array of floats.
+        channel: K.
+
+    Returns:
+        A matrix of inputs by outputs; for many priors an array of priors by inputs by outputs.
+
+    >>> C = Channel.from_matrix("ab", "yz", [[0.75, 0.25], [0.25, 0.75]])
+    >>> posterior_floats([0.5, 0.5], C).tolist()
     [[0.75, 0.25], [0.25, 0.75]]
+    >>> posterior_floats(np.array([[0.5, 0.5], [0.0, 1.0]]), C).tolist()
+    [[[0.75, 0.25], [0.25, 0.75]], [[0.0, 0.0], [1.0, 1.0]]]
     """
-    shares = float_prior(prior, channel.inputs)
-    both = shares[:, None] * channel.matrix
-    seen = shares @ channel.matrix
-    if np.minimum.reduce(seen) > 0:
-        both /= seen
-        return both
+    if are_many(prior):
+        return _many_posteriors(float_priors(prior, channel.inputs)[0], channel)
+    shares, _ = float_shares(prior, channel.inputs)  # whatever they sum to, it cancels
+    seen = shares.dot(channel.matrix)
+    if seen.item(seen.argmin()) > _LEAST_SEEN:
+        view: Floats = np.dot(shares[:, None], (1 / seen)[None, :])  # faster than to multiply two shapes elementwise
+        view *= channel.matrix
+        return view
     with np.errstate(invalid="ignore"):
-        return np.where(seen > 0, both / seen, np.nan)
+        return np.where(seen > 0, shares[:, None] * channel.matrix / seen, np.nan)
+
+
+def _many_posteriors(priors: Priors, channel: Channel) -> Floats:
+    matrix = channel.matrix
+    seen = priors.dot(matrix)
+    usual = seen > _LEAST_SEEN
+    scale = np.divide(1, seen, out=np.zeros_like(seen), where=usual)
+    views = np.empty((len(priors), *matrix.shape))
+    together = max(1, _BLOCK // matrix.nbytes)
+    for start in range(0, len(priors), together):
+        rows = slice(start, start + together)
+        np.multiply(priors[rows, :, None], scale[rows, None, :], out=views[rows])
+        views[rows] *= matrix
+    for row in np.flatnonzero(~usual.all(axis=1)).tolist():
+        views[row] = posterior_floats(priors[row], channel)
+    return views
 
 
 def joint(prior: Prior, channel: Channel) -> Weights:

@@ -10,11 +10,12 @@ import numpy as np
 from flint import arb
 
 from metricdp.adversaries.hypers import joint
-from metricdp.adversaries.prior import Prior, as_prior, float_prior
+from metricdp.adversaries.prior import Prior, Priors, are_many, as_prior, float_prior
 from metricdp.adversaries.vulnerabilities import vulnerability
 from metricdp.channels.channel import Channel
 from metricdp.errors import InputError, LevelError
 from metricdp.exact.balls import Enclosure, ball, enclose
+from metricdp.exact.refine import Floats
 from metricdp.metrics.space import Space
 
 __all__ = ["divergences", "leakage", "min_entropy_leakage", "mutual_information", "shannon_leakage"]
@@ -24,23 +25,27 @@ Kind = Literal["multiplicative", "additive"]
 
 @overload
 def leakage(
-    prior: Any,
+    prior: Priors,
     channel: Channel,
-    gain: Any = "identity",
-    kind: Kind = "multiplicative",
+    gain: Any = ...,
+    kind: Kind = ...,
     *,
-    space: Space | None = None,
-    exact: Literal[False] = False,
-) -> float: ...
+    space: Space | None = ...,
+    exact: Literal[False] = ...,
+) -> Floats: ...
 @overload
 def leakage(
     prior: Any,
     channel: Channel,
-    gain: Any = "identity",
-    kind: Kind = "multiplicative",
+    gain: Any = ...,
+    kind: Kind = ...,
     *,
-    space: Space | None = None,
-    exact: Literal[True],
+    space: Space | None = ...,
+    exact: Literal[False] = ...,
+) -> float: ...
+@overload
+def leakage(
+    prior: Any, channel: Channel, gain: Any = ..., kind: Kind = ..., *, space: Space | None = ..., exact: Literal[True]
 ) -> Fraction: ...
 def leakage(
     prior: Any,
@@ -50,13 +55,13 @@ def leakage(
     *,
     space: Space | None = None,
     exact: bool = False,
-) -> float | Fraction:
+) -> float | Fraction | Floats:
     """The vulnerability after the channel over that before it, or less that before it.
 
     Multiplicative: ``V_g[p > K] / V_g(p)``, at least 1. Additive: ``V_g[p > K] - V_g(p)``, at least 0.
 
     Args:
-        prior: p; see `metricdp.adversaries.as_prior`.
+        prior: p; see `metricdp.adversaries.as_prior`; or many at once, as for `metricdp.adversaries.vulnerability`.
         channel: K.
         gain: g; see `metricdp.adversaries.as_gain`.
         kind: "multiplicative" or "additive".
@@ -75,26 +80,33 @@ def leakage(
     """
     if kind not in ("multiplicative", "additive"):
         raise LevelError(f"a leakage is 'multiplicative' or 'additive', not {kind!r}")
-    after = vulnerability(prior, channel, gain, space=space, exact=exact)
-    before = vulnerability(prior, _silent(channel), gain, space=space, exact=exact)
+    after: Any = vulnerability(prior, channel, gain, space=space, exact=exact)
+    before: Any = vulnerability(prior, _silent(channel), gain, space=space, exact=exact)
+    leaked: float | Fraction | Floats
     if kind == "additive":
-        return after - before
-    if before <= 0:
+        leaked = after - before
+        return leaked
+    many = are_many(prior)
+    if (before <= 0).any() if many else before <= 0:
         raise InputError(
-            "before the channel no action gains anything, so a ratio says nothing: ask for kind='additive'"
+            "before the channel no action gains anything, so a ratio says nothing: ask for kind='additive'",
+            int((before <= 0).argmax()) if many else None,
         )
-    return after / before
+    leaked = after / before
+    return leaked
 
 
+@overload
+def min_entropy_leakage(prior: Priors, channel: Channel, *, enclosed: Literal[False] = False) -> Floats: ...
 @overload
 def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: Literal[False] = False) -> float: ...
 @overload
 def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: Literal[True]) -> Enclosure: ...
-def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: bool = False) -> float | Enclosure:
+def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: bool = False) -> float | Floats | Enclosure:
     """The bits by which a best guess gets likelier: ``log2(V[p > K] / V(p))``, also called min-mutual information.
 
     Args:
-        prior: p.
+        prior: p; or many at once, as for `metricdp.adversaries.vulnerability`.
         channel: K.
         enclosed: return two rationals with the leakage between them, equal to some 60 bits; otherwise a float.
 
@@ -105,7 +117,11 @@ def min_entropy_leakage(prior: Any, channel: Channel, *, enclosed: bool = False)
     1.0
     """
     if not enclosed:
-        return max(0.0, math.log2(leakage(prior, channel)))  # rounding alone can make it negative
+        ratios: Any = leakage(prior, channel)
+        if are_many(prior):
+            bits: Floats = np.log2(np.maximum(ratios, 1))  # rounding alone can make one less
+            return bits
+        return math.log2(max(ratios, 1.0))
     ratio = leakage(prior, channel, exact=True)
     return enclose(lambda: ball(ratio).log() / arb(2).log())
 

@@ -7,19 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
 from metricdp.exact.refine import Floats
 from metricdp.metrics.coordinates import distinct, label
 
-__all__ = ["ROUNDING", "Prior", "as_prior", "float_prior"]
+__all__ = ["ROUNDING", "Prior", "Priors", "are_many", "as_prior", "float_prior", "float_priors", "float_shares"]
 
 ROUNDING = 1e-6
 """How far from one the floats of a prior may sum; beyond it they are no probabilities, and refused."""
+
+Priors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+"""Many priors at once: an array of floats, one prior a row."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,16 +208,67 @@ def float_prior(value: Any, points: Sequence[Any]) -> Floats:
     >>> float_prior([0.25, 0.75], "ab").tolist()
     [0.25, 0.75]
     """
-    if isinstance(value, Prior) and value.points == points:
-        return value.floats
+    shares, total = float_shares(value, points)
+    return shares if total == 1 else shares / total
+
+
+def float_shares(value: Any, points: Sequence[Any]) -> tuple[Floats, float]:
+    """The same before the division: floats in proportion, and their sum, to divide a single result by instead.
+
+    >>> shares, total = float_shares([0.25, 0.75], "ab")
+    >>> shares.tolist(), total
+    ([0.25, 0.75], 1.0)
+    """
+    whole = type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (len(points),)
+    # The methods below do not go through a ufunc of numpy's, which takes longer than short sums do.
+    if whole and value.item(value.argmin()) >= 0:  # no NaN, then; what is refused here gets its error further on
+        total = float(value.dot(_ones(len(value))))
+        if abs(total - 1) <= ROUNDING:
+            return value, total
     if isinstance(value, str):
         _known_name(value)
-        return np.full(len(points), 1 / len(points))
-    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == (len(points),):
-        total = np.add.reduce(value)  # the bare ufuncs: their methods on arrays take a microsecond more each
-        if np.minimum.reduce(value) >= 0 and abs(total - 1) <= ROUNDING:  # what is refused here gets its error below
-            return value if total == 1 else value / total
-    return as_prior(value, points).floats
+        return _ones(len(points)), float(len(points))
+    return as_prior(value, points).floats, 1.0
+
+
+def are_many(prior: Any) -> TypeGuard[NDArray[Any]]:
+    """Whether these are many priors, one a row of an array, rather than one."""
+    return isinstance(prior, np.ndarray) and prior.ndim == 2
+
+
+def float_priors(values: NDArray[Any], points: Sequence[Any]) -> tuple[Priors, Floats]:
+    """Many priors at once, one a row: floats in proportion, and the sum of each row.
+
+    Raises:
+        InputError: a row is no distribution over the points; names the row.
+
+    >>> shares, totals = float_priors(np.array([[0.25, 0.75], [1.0, 0.0]]), "ab")
+    >>> shares.tolist(), totals.tolist()
+    ([[0.25, 0.75], [1.0, 0.0]], [1.0, 1.0])
+    """
+    if values.dtype.kind not in "fiu":
+        raise KindError(f"many priors at once are an array of floats, one prior a row, not of {values.dtype}")
+    if values.shape[1] != len(points):
+        raise ShapeError(f"priors of {values.shape[1]} probabilities for {len(points)} secrets: give a column for each")
+    rows: Priors = np.asarray(values, dtype=np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        totals: Floats = rows.dot(_ones(len(points)))
+    good = np.abs(totals - 1) <= ROUNDING
+    if rows.size and not rows.item(rows.argmin()) >= 0:
+        good &= (rows >= 0).all(axis=1)
+    for row in np.flatnonzero(~good).tolist():
+        try:
+            as_prior(rows[row], points)
+        except InputError as error:
+            raise type(error)(error.rule, row) from None
+    return rows, totals
+
+
+@lru_cache(maxsize=64)
+def _ones(length: int) -> Floats:
+    ones = np.ones(length)
+    ones.setflags(write=False)
+    return ones
 
 
 def _known_name(name: str) -> None:

@@ -130,6 +130,13 @@ class Channel(Mechanism):
         view.setflags(write=False)
         return view
 
+    @cached_property
+    def transposed(self) -> Floats:
+        """The same with a row for each output, next to each other in memory."""
+        view = np.ascontiguousarray(self.matrix.T)
+        view.setflags(write=False)
+        return view
+
     def probability(self, x: Any, z: Any) -> Fraction:
         """The probability of output z for input x."""
         return Fraction(self.weights[self.row(x), self.column(z)], self.total)

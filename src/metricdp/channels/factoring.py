@@ -24,7 +24,8 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from metricdp.channels.algebra import directions
-from metricdp.channels.factoring_program import Nearest, least_distance, precisely, separation
+from metricdp.channels.factoring_program import Nearest, least_distance, precisely
+from metricdp.channels.factoring_search import Search
 from metricdp.channels.factoring_support import exact_factor, integer_rows, stochastic_rows
 from metricdp.exact.weights import Weights
 from metricdp.programs import Echelon
@@ -87,7 +88,9 @@ class Factoring:
         if answer is not None:
             return answer
         small = self.merged
-        answer = small._eliminate() or small._program()
+        if small is self:
+            return self._program()
+        answer = small._guess() or small._eliminate() or small._program()
         return self._expanded(answer) if isinstance(answer, Factor) else answer
 
     def enclose_distance(self) -> tuple[Fraction, Fraction]:
@@ -141,14 +144,29 @@ class Factoring:
         largest = max(sum(abs(int(entry)) for entry in row) for row in differences)
         return Fraction(largest, 2 * self.a_total * self.b_total * total)
 
-    # A refutation by a single bet, proposed by least squares
+    # What is quick to see
 
-    def _guess(self) -> Refutation | None:
+    def _guess(self) -> Factor | Refutation | None:
+        """A few steps of the search where R has room; else a bet."""
+        inputs, columns = self.b.shape
+        if columns <= inputs:
+            return self._guess_bet()
+        _, gains = self._search.separation(short=True)
+        return self._inside if gains is None else self._rounded(gains)
+
+    @cached_property
+    def _search(self) -> Search:
+        return Search(*self._floats)
+
+    @cached_property
+    def _inside(self) -> Factor | None:
+        guess = self._search.inside()
+        return None if guess is None else self._on_support(guess, guess > 0)
+
+    def _guess_bet(self) -> Refutation | None:
         """Where the R of least squares is negative or misses A, betting on one side of a hyperplane may refute."""
         a, b = self._floats
         inputs, columns = b.shape
-        if columns > inputs:
-            return None
         try:
             inverse = np.linalg.inv(b) if inputs == columns else np.linalg.pinv(b)
         except np.linalg.LinAlgError:
@@ -209,7 +227,9 @@ class Factoring:
         """By projection where that is clear, else by linear programming."""
         if self.a.shape[1] == 1:
             return Factor(np.full((self.b.shape[1], 1), 1, dtype=object), 1)
-        guess, gains = separation(*self._floats)
+        if self._inside is not None:
+            return self._inside
+        guess, gains = self._search.separation()
         early = self._on_support(guess, guess > 1e-9) if gains is None else self._rounded(gains)
         if early is not None:
             return early
@@ -255,7 +275,9 @@ class Factoring:
 
     @cached_property
     def merged(self) -> Factoring:
-        """The same problem with proportional columns merged and zero columns dropped, in A and in B."""
+        """The same problem with proportional columns merged and zero columns dropped, in A and in B; itself if none."""
+        if (len(self._ways_a), len(self._ways_b)) == (self.a.shape[1], self.b.shape[1]):
+            return self
         return Factoring(_summed(self.a, self._ways_a), self.a_total, _summed(self.b, self._ways_b), self.b_total)
 
     @cached_property

@@ -1,9 +1,6 @@
-"""The float side of factoring: the nearest point by projection, the least distance by linear programming.
+"""The float side of factoring by linear programming: the least distance.
 
-The first problem: minimise ``|A - B R|^2`` over stochastic R, by accelerated projected gradients; the difference D at
-the minimum separates A from all B R, since ``<A, D> > max over R of <B R, D>``.
-
-The second: minimise t over stochastic R and P >= 0 with ``A - B R <= P`` and ``sum over z of P_xz <= t`` for each x.
+The problem: minimise t over stochastic R and P >= 0 with ``A - B R <= P`` and ``sum over z of P_xz <= t`` for each x.
 Its duals G >= 0 of the first rows maximise ``<A, G> - sum over y of max_z (B^T G)_yz`` where
 ``sum over x of max_z G_xz`` is at most 1.
 """
@@ -20,12 +17,9 @@ from numpy.typing import NDArray
 from metricdp.exact.weights import Weights
 from metricdp.programs import LinearProgram, PreciseProgram, Sparse, Status
 
-__all__ = ["Nearest", "PreciselyNearest", "least_distance", "precisely", "separation"]
+__all__ = ["Nearest", "PreciselyNearest", "least_distance", "precisely"]
 
 Floats = NDArray[np.float64]
-
-_STEPS = 400
-_LOOK_EVERY = 8
 
 
 class Nearest(NamedTuple):
@@ -46,28 +40,8 @@ class PreciselyNearest(NamedTuple):
     gains: list[list[int]]
 
 
-def separation(a: Floats, b: Floats) -> tuple[Floats, Floats | None]:
-    """R near the projection, and D transposed (actions by inputs) where it seems to separate A from all B R."""
-    factor = ahead = _to_simplex(np.asarray(np.linalg.lstsq(b, a, rcond=None)[0], dtype=np.float64))
-    length, momentum = 1 / float(np.linalg.norm(b, 2)) ** 2, 1.0
-    for step in range(min(_STEPS, _LOOK_EVERY * 3 + factor.size // 2)):  # a small program is solved sooner
-        if step % _LOOK_EVERY == 0:
-            missing = a - b @ factor
-            size = float(np.abs(missing).max())
-            if size < 1e-14:
-                break
-            gap = float((a * missing).sum() - (b.T @ missing).max(axis=1).sum())
-            if gap > 1e-7 * size:
-                return factor, missing.T
-        after = _to_simplex(ahead - length * (b.T @ (b @ ahead - a)))
-        following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
-        ahead = after + (momentum - 1) / following * (after - factor)
-        factor, momentum = after, following
-    return factor, None
-
-
 def least_distance(a: Floats, b: Floats) -> Nearest:
-    """Solve the second problem; the columns of the program are R, then P, then t."""
+    """Solve the problem; the columns of the program are R, then P, then t."""
     (inputs, columns), outputs = b.shape, a.shape[1]
     program = LinearProgram()
     program.add_columns(np.zeros((columns + inputs) * outputs))
@@ -89,7 +63,7 @@ def least_distance(a: Floats, b: Floats) -> Nearest:
 
 
 def precisely(a: Weights, a_total: int, b: Weights, b_total: int, rounds: int) -> Iterator[PreciselyNearest]:
-    """Solve the second problem ever more precisely.
+    """Solve the problem ever more precisely.
 
     With slacks S and Q, all columns being >= 0, it is ``B R + P - S = A``, ``R 1 = 1`` and ``t - P 1 - Q = 0``.
     """
@@ -151,12 +125,3 @@ def _without_zeros(places: NDArray[np.int32], values: Floats) -> Sparse:
     kept = values != 0
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))[:-1]]).astype(np.int32)
     return Sparse(starts, places[kept], values[kept])
-
-
-def _to_simplex(rows: Floats) -> Floats:
-    """The nearest stochastic matrix, row by row."""
-    largest = -np.sort(-rows, axis=1)
-    excess = (np.cumsum(largest, axis=1) - 1) / np.arange(1, rows.shape[1] + 1)
-    last = (largest > excess).sum(axis=1) - 1
-    nearest: Floats = np.maximum(rows - excess[np.arange(len(rows)), last][:, None], 0)
-    return nearest

@@ -91,19 +91,16 @@ class _Block:
 
     def fill(self, weights: Weights, factor: int) -> None:
         """Write the columns, times ``factor``, into the matrix."""
-        held, rank, width = self.held, len(self.held.pivots), len(self.outputs)
+        held, rank = self.held, len(self.held.pivots)
         rows: list[Any] = held.reduced.table()[:rank]
         solved = fmpz_mat([row[held.columns :] for row in rows]) * self.scale
         if held.free:
             across = fmpz_mat([[row[free] for free in held.free] for row in rows])
             solved -= across * fmpz_mat(self.taken.tolist())
-        entries = solved.table()
-        for row, pivot in enumerate(held.pivots):
-            for place in range(width):
-                weights[self.places[pivot], self.outputs[place]] = int(entries[row][place]) * factor
-        for row, free in enumerate(held.free):
-            for place in range(width):
-                weights[self.places[free], self.outputs[place]] = self.taken[row, place] * held.divisor * factor
+        for pivot, entries in zip(held.pivots, solved.table(), strict=True):
+            weights[self.places[pivot], self.outputs] = [int(entry) * factor for entry in entries]
+        for free, taken in zip(held.free, self.taken * (held.divisor * factor), strict=True):
+            weights[self.places[free], self.outputs] = taken
 
     def kernels(self) -> list[tuple[int, list[int]]]:
         """Vectors v on the support with ``B v = 0``, each with the column of R that has most room for it."""

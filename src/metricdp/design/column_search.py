@@ -37,9 +37,6 @@ _WHOLE = 6
 _MANY = 64
 """With more outputs than this to be asked, a problem of a quarter of the points shows where to begin."""
 
-_FEW, _SELDOM = 200, 3
-"""With more equations than a few, columns are weighed only in every third round: it takes as long as to find them."""
-
 _COARSE_GAP = 0.01
 _MOST_PAIRS = 100_000
 """Of points and outputs: for so many the solver's state is kept in memory, a gigabyte; the others' is rebuilt."""
@@ -95,14 +92,11 @@ class ColumnSearch:
             self.seeded = len(self.orbits.representatives) > _MANY and self._seed()
         centre = self.start if self.flows is None else self._orbit_values(self.prices)
         step, guess, stuck = 1.0, self.bound, False
-        seldom = 1 if len(sizes) <= _FEW else _SELDOM
         while True:
-            if self.rounds % seldom == 0 or self._close(guess, 2 * target) or stuck:
-                self.weigh()
+            self.weigh()
             if self._close(self.bound, target):
                 return True
             if self.rounds >= _MOST_ROUNDS or self._late():
-                self.weigh()
                 return False
             whole = self._close(guess, target) or self.rounds % _WHOLE == 0
             if self.flows is None:

@@ -7,7 +7,7 @@ import pytest
 
 from metricdp.adversaries import Prior, hyper, posterior, posterior_floats, posterior_given, posteriors
 from metricdp.channels import Channel
-from metricdp.errors import InputError, UnknownCategoryError
+from metricdp.errors import InputError, ShapeError, UnknownCategoryError
 
 C = Channel.from_matrix("abc", "xyz", [["1/2", "1/2", 0], ["1/4", "1/4", "1/2"], [0, 0, 1]])
 
@@ -56,3 +56,36 @@ def test_equality_of_posteriors_is_exact():
     )
     assert len(hyper("uniform", near)) == 2
     assert hyper("uniform", near).prior == Prior.uniform("ab")
+
+
+def test_floats_are_as_near_as_documented():
+    generator = np.random.default_rng(3)
+    channel = Channel.from_matrix(range(12), range(9), generator.dirichlet(np.ones(9), 12))
+    prior = generator.dirichlet(np.ones(12)) * (1 + 1e-7)
+    view = posterior_floats(prior, channel)
+    for column, exact in enumerate(posteriors(prior, channel).values()):
+        for value, share in zip(view[:, column], exact.fractions, strict=True):
+            assert abs(Fraction(float(value)) - share) <= share * (12 + 8) / 2**53
+
+
+def test_outputs_that_hardly_ever_occur_have_their_posterior():
+    tiny = Fraction(1, 10**300)
+    rare = Channel.from_matrix("ab", "yz", [[tiny, 1 - tiny], [3 * tiny, 1 - 3 * tiny]])
+    for prior in ("uniform", np.array([0.5, 0.5]), np.array([[0.5, 0.5]])):
+        assert np.reshape(posterior_floats(prior, rare), (2, 2))[:, 0] == pytest.approx([0.25, 0.75], rel=1e-14)
+
+
+@pytest.mark.parametrize("block", [1, 300, 10**6])
+def test_many_priors_at_once(block, monkeypatch):
+    monkeypatch.setattr("metricdp.adversaries.hypers._BLOCK", block)
+    priors = np.vstack([np.random.default_rng(1).dirichlet(np.ones(3), 20), np.eye(3)])
+    views = posterior_floats(priors, C)
+    assert views.shape == (23, 3, 3)
+    assert np.isnan(views).any()
+    for prior, view in zip(priors, views, strict=True):
+        assert view == pytest.approx(posterior_floats(prior, C), rel=1e-15, nan_ok=True)
+    assert posterior_floats(np.empty((0, 3)), C).shape == (0, 3, 3)
+    with pytest.raises(InputError, match="row 1: the prior sums to 0"):
+        posterior_floats(np.array([[0, 0, 1], [0, 0, 0]]), C)
+    with pytest.raises(ShapeError, match="4 probabilities for 3"):
+        posterior_floats(np.full((2, 4), 0.25), C)

@@ -17,7 +17,7 @@ from metricdp.adversaries import (
     vulnerability,
 )
 from metricdp.channels import Channel
-from metricdp.errors import InputError, LevelError
+from metricdp.errors import InputError, LevelError, ShapeError
 from metricdp.metrics import Space, absolute
 
 C = Channel.from_matrix("abc", "xyz", [["2/3", "1/6", "1/6"], ["1/3", "1/3", "1/3"], ["1/6", "1/6", "2/3"]])
@@ -136,3 +136,17 @@ def test_the_table_of_a_gain_that_is_worth_nothing_before():
     row = leakages("uniform", C, gains=[capacity(C).additive_gain]).rows[0]
     assert (row.before, row.multiplicative, row.additive) == (0, None, Fraction(1, 2))
     assert " - " in str(leakages("uniform", C, gains=[capacity(C).additive_gain]))
+
+
+def test_many_priors_at_once():
+    priors = np.array([[0.5, 0.25, 0.25], [0, 0, 1], [0.2, 0.4, 0.4]])
+    for kind in ("multiplicative", "additive"):
+        expected = [leakage(prior, C, kind=kind) for prior in priors]
+        assert leakage(priors, C, kind=kind) == pytest.approx(expected, rel=1e-14, abs=1e-15)
+    assert min_entropy_leakage(priors, C) == pytest.approx([min_entropy_leakage(prior, C) for prior in priors])
+    assert (min_entropy_leakage(priors, SILENT) == 0).all()
+    with pytest.raises(InputError, match="row 1: before the channel"):
+        leakage(priors, C, [[1, 1, 0]])
+    for answer in (lambda: min_entropy_leakage(priors, C, enclosed=True), lambda: shannon_leakage(priors, C)):
+        with pytest.raises(ShapeError):
+            answer()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from metricdp.adversaries import Prior, as_prior
-from metricdp.adversaries.prior import float_prior
+from metricdp.adversaries.prior import float_prior, float_priors, float_shares
 from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
 
 DRINKS = ("tea", "coffee", "water")
@@ -64,6 +64,10 @@ def test_floats_are_divided_by_their_exact_sum():
         ({"milk": 1}, UnknownCategoryError, "'milk'"),
         ("flat", UnknownCategoryError, "'flat'"),
         ([float("nan"), 0.5, 0.5], NotFiniteError, "finite"),
+        (np.array([0.5, 0.6, -0.1]), InputError, "'water': a negative"),
+        (np.array([0.5, 0.5, 0.1]), InputError, "sums to 1.1"),
+        (np.array([np.nan, 0.5, 0.5]), NotFiniteError, "finite"),
+        (np.array([np.inf, -np.inf, 1]), NotFiniteError, "finite"),
         ([True, 0, 0], KindError, "bool"),
         (7, KindError, "int"),
         (np.ones((3, 1)) / 3, ShapeError, "shape"),
@@ -115,3 +119,20 @@ def test_pickles_without_its_cache():
     prior = Prior("ab", (1, 2), 3)
     assert prior.floats.sum() == 1
     assert pickle.loads(pickle.dumps(prior)) == prior
+
+
+def test_shares_are_in_proportion():
+    given = np.array([0.25, 0.25, 0.5]) * (1 - 3e-7)
+    shares, total = float_shares(given, DRINKS)
+    assert shares is given
+    assert shares / total == pytest.approx([0.25, 0.25, 0.5], rel=1e-15)
+    shares, total = float_shares("uniform", DRINKS)
+    assert (shares / total).tolist() == [1 / 3] * 3
+    assert not shares.flags.writeable
+
+
+def test_many_priors_miss_one_by_no_more_than_one_does():
+    near, beyond = np.array([[1, 0, 0], [1 + 9e-7, 0, 0]]), np.array([[1, 0, 0], [1 + 1.1e-6, 0, 0]])
+    assert float_priors(near, DRINKS)[1].tolist() == [1, 1 + 9e-7]
+    with pytest.raises(InputError, match=r"row 1: the prior sums to 1\.0000011, not to one"):
+        float_priors(beyond, DRINKS)

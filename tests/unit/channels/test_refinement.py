@@ -7,6 +7,7 @@ import pytest
 
 from metricdp.channels import Channel
 from metricdp.channels.algebra import choice, equivalent
+from metricdp.channels.factoring_search import Search
 from metricdp.channels.refinement import Refinement, refines
 from metricdp.errors import InputError, KindError
 
@@ -265,3 +266,58 @@ def test_bad_input():
         refines(LINE, channel([[1], [1]]))
     with pytest.raises(KindError, match="a channel is wanted, not list"):
         refines([[1]], LINE)
+
+
+# Where R has room
+
+
+def roomy(rng, inputs, columns, outputs):
+    """B with more columns than rows, and a post-processing of it that is positive everywhere."""
+    B = random_channel(rng, inputs, columns, 40)
+    return B, B @ random_channel(rng, columns, outputs, 40)
+
+
+def unsolved(*_):
+    raise AssertionError("no solver is wanted here")
+
+
+@pytest.mark.parametrize("shape", [(4, 9, 3), (6, 12, 6), (10, 20, 10)])
+def test_a_point_well_inside_needs_no_solver(shape, monkeypatch):
+    monkeypatch.setattr("metricdp.channels.factoring.least_distance", unsolved)
+    rng = np.random.default_rng(sum(shape))
+    for _ in range(5):
+        B, A = roomy(rng, *shape)
+        found = Search(A.matrix, B.matrix).inside()
+        assert found.min() > 0
+        assert B.matrix @ found == pytest.approx(A.matrix, rel=1e-12)
+        assert found.sum(axis=1) == pytest.approx(np.ones(shape[1]), rel=1e-12)
+        assert check(refines(A, B))
+
+
+def test_what_floats_cannot_see_is_still_met_exactly():
+    B, A = roomy(np.random.default_rng(3), 4, 9, 3)
+    tiny = Fraction(1, 10**40)
+    rows = [[A.probability(x, z) for z in A.outputs] for x in A.inputs]
+    rows[0][0], rows[0][1] = rows[0][0] + tiny, rows[0][1] - tiny
+    assert check(refines(channel(rows), B))
+
+
+def test_room_with_proportional_and_empty_columns():
+    B, A = roomy(np.random.default_rng(4), 4, 9, 3)
+    split = channel([[p for z in A.outputs for p in (A.probability(x, z) / 2,) * 2] + [0] for x in A.inputs])
+    assert Search(split.matrix, B.matrix).inside() is None  # the empty column has no room
+    assert check(refines(split, B))
+    doubled = channel([[p for z in B.outputs for p in (B.probability(x, z) / 2,) * 2] + [0] for x in B.inputs])
+    assert check(refines(split, doubled))
+
+
+def test_a_few_steps_tell_most_channels_apart(monkeypatch):
+    monkeypatch.setattr("metricdp.channels.factoring.least_distance", unsolved)
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        B, A = random_channel(rng, 6, 12, 40, zeros=0.5), random_channel(rng, 6, 6, 40, zeros=0.5)
+        search = Search(A.matrix, B.matrix)
+        _, gains = search.separation(short=True)
+        assert (gains @ A.matrix).max(axis=0).sum() > (gains @ B.matrix).max(axis=0).sum()
+        assert search.inside() is None
+        assert not refines(A, B)
