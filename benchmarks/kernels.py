@@ -1,26 +1,30 @@
 """Vertices and kernels of privacy types: every cell of the tables 4a, 5a, 6a and 7a of paper 5, peers beside us.
 
-    python benchmarks/kernels.py                        # all cells, ten minutes for each at most
-    python benchmarks/kernels.py --seconds 60           # one minute for each
-    python benchmarks/kernels.py --only "3 bits"        # the cells whose name has this
+    python benchmarks/kernels.py                                         # all cells, ten minutes for each at most
+    python benchmarks/kernels.py --minutes 1                             # one minute for each
+    python benchmarks/kernels.py --only 6a:4x4 --what kernels            # one cell; spaces do not matter
+    python benchmarks/kernels.py --only 4a 7a:3bits --what kernels       # some cells
     python benchmarks/kernels.py --json
 
 The peers are the Parma Polyhedra Library (pip install pplpy) and cddlib (pip install pycddlib, with GMP), which
 enumerate by double description in exact integers; both are GPL, and without them their place stays empty. Irrational
 numbers are replaced for them by rationals: square roots for the vertices, which are handed over in logarithms, and
 powers of 2 with such roots for the kernels; a number by the same rational everywhere, so that ties stay ties. All cells
-are at ln 2. Where time runs out, "more than N" says how far our stream had come; a peer has no stream, and says "-".
+are at ln 2. Where time runs out, "more than N after T s" says how far our stream had come; a peer has no stream, and
+says "-". Peers are asked for kernels where there are at most 100 vertices: they end nowhere near with more.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import multiprocessing
 import platform
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -42,6 +46,7 @@ except ImportError:
     cdd = None
 
 LN2 = mdp.ln(2)
+MOST_VERTICES_FOR_PEERS = 100
 DIGITS = 12  # of the rationals that stand for square roots
 
 
@@ -110,7 +115,7 @@ class OutOfTimeError(Exception):
 
 
 def counted(stream: Callable[[Callable[[int], None]], int], seconds: float) -> tuple[str, float]:
-    """How many there are, or more than how many after how long."""
+    """How many there are, or more than how many, and after how long."""
     begin, found = time.perf_counter(), 0
 
     def tell(number: int) -> None:
@@ -119,10 +124,19 @@ def counted(stream: Callable[[Callable[[int], None]], int], seconds: float) -> t
         if time.perf_counter() - begin > seconds:
             raise OutOfTimeError
 
+    def late(*_: object) -> None:
+        raise OutOfTimeError
+
+    signal.signal(signal.SIGALRM, late)  # a stream tells of itself only now and then
+    signal.setitimer(signal.ITIMER_REAL, seconds + 5)
     try:
         return f"{stream(tell)}", time.perf_counter() - begin
-    except (OutOfTimeError, mdp.errors.LevelError):  # a LevelError: memory would not hold more
+    except OutOfTimeError:
         return f"more than {found}", time.perf_counter() - begin
+    except mdp.errors.LevelError as error:
+        return f"more than {found} ({error})", time.perf_counter() - begin
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def our_vertices(space: Space, seconds: float) -> tuple[str, float]:
@@ -214,41 +228,54 @@ def _send(pipe: Any, count: Callable[..., int], problem: tuple[list[list[int]], 
 # The run
 
 
-def run(cell: Cell, seconds: float) -> list[Result]:
+def run(cell: Cell, what: list[str], seconds: float) -> Iterator[Result]:
     space = cell.space()
-    number, took = our_vertices(space, seconds)
-    settled = number.isdigit()
-    others = peers(vertex_rows(space), seconds)
-    results = [Result(cell.name, "vertices", cell.vertices or "", number, took, others)]
-    number, took = our_kernels(space, seconds)
-    few = settled and int(results[0].ours) <= 100
-    others = peers(kernel_rows(space), seconds) if few else {}
-    return [*results, Result(cell.name, "kernels", cell.kernels or "", number, took, others)]
+    few = sum(1 for _ in itertools.islice(vertices(space), MOST_VERTICES_FOR_PEERS + 1)) <= MOST_VERTICES_FOR_PEERS
+    if "vertices" in what:
+        number, took = our_vertices(space, seconds)
+        yield Result(cell.name, "vertices", cell.vertices or "", number, took, peers(vertex_rows(space), seconds))
+    if "kernels" in what:
+        number, took = our_kernels(space, seconds)
+        others = peers(kernel_rows(space), seconds) if few else {}
+        yield Result(cell.name, "kernels", cell.kernels or "", number, took, others)
+
+
+def chosen(cell: Cell, names: list[str]) -> bool:
+    def plain(text: str) -> str:
+        return text.replace(" ", "").replace("(", "").replace(")", "")
+
+    return not names or any(plain(name) in plain(cell.name) for name in names)
+
+
+def shown(result: Result) -> str:
+    others = "; ".join(f"{name} {answer}" for name, answer in result.peers.items())
+    differs = result.printed not in ("", "-", result.ours) and not result.printed.startswith(">")
+    mark = "  <- differs from the printed one" if differs and result.ours.isdigit() else ""
+    took = "in" if result.ours.isdigit() else "after"
+    return (
+        f"{result.cell:<18} {result.what:<9} printed {result.printed or 'nothing':<8} "
+        f"ours {result.ours} {took} {result.seconds:.3g} s; {others}{mark}"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--minutes", type=float, default=10, help="for each cell and each counter")
+    parser.add_argument("--only", nargs="*", default=[], metavar="CELL", help="cells whose names have one of these")
+    parser.add_argument("--what", nargs="*", choices=["vertices", "kernels"], default=["vertices", "kernels"])
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    cells = [cell for cell in CELLS if chosen(cell, arguments.only)]
+    if not cells:
+        parser.error(f"no such cell; there are {', '.join(cell.name for cell in CELLS)}")
     found = []
     if not arguments.json:
         print(f"Python {platform.python_version()}, {platform.machine()}; peers: {bool(ppl)=}, {bool(cdd)=}")
-    for cell in CELLS:
-        if arguments.only not in cell.name:
-            continue
-        for result in run(cell, arguments.seconds):
+    for cell in cells:
+        for result in run(cell, arguments.what, 60 * arguments.minutes):
             found.append(result)
             if not arguments.json:
-                others = "; ".join(f"{name} {answer}" for name, answer in result.peers.items())
-                differs = result.printed not in ("", "-", result.ours) and not result.printed.startswith(">")
-                mark = "  <- differs from the printed one" if differs else ""
-                print(
-                    f"{result.cell:<18} {result.what:<9} printed {result.printed or 'nothing':<8} "
-                    f"ours {result.ours} in {result.seconds:.3g} s; {others}{mark}",
-                    flush=True,
-                )
+                print(shown(result), flush=True)
     if arguments.json:
         print(json.dumps([asdict(result) for result in found], indent=2))
 

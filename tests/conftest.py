@@ -15,7 +15,17 @@ settings.load_profile("metricdp")
 def pytest_runtest_makereport(item, call):
     """On the project's own machines nothing may skip: a missing engine there is a failure."""
     outcome = yield
-    report = outcome.get_result()
+    _refuse_to_skip(item, outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    """Nor may a whole file."""
+    outcome = yield
+    _refuse_to_skip(collector, outcome.get_result())
+
+
+def _refuse_to_skip(node, report):
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("METRICDP_CI"):
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} skipped, which it may not do here: {report.longrepr}"
+        report.longrepr = f"{node.nodeid} skipped, which it may not do here: {report.longrepr}"

@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from metricdp import adversaries, channels, design, errors, exact, mechanisms, metrics, plots, tables
+    from metricdp import adversaries, channels, design, errors, exact, mechanisms, metrics, plots, queries, tables
     from metricdp.channels import Channel
     from metricdp.exact.bits import seeded
     from metricdp.exact.level import ln
@@ -59,7 +59,18 @@ _HOME = {
     "set_response": "mechanisms",
     "truncated_geometric": "mechanisms",
 }
-_FOLDERS = ("adversaries", "channels", "design", "errors", "exact", "mechanisms", "metrics", "plots", "tables")
+_FOLDERS = (
+    "adversaries",
+    "channels",
+    "design",
+    "errors",
+    "exact",
+    "mechanisms",
+    "metrics",
+    "plots",
+    "queries",
+    "tables",
+)
 
 __all__ = [
     "Channel",
@@ -85,6 +96,7 @@ __all__ = [
     "metrics",
     "plots",
     "postprocess",
+    "queries",
     "randomized_response",
     "seeded",
     "set_response",

@@ -40,6 +40,7 @@ def test_public_names():
         "metrics",
         "plots",
         "postprocess",
+        "queries",
         "randomized_response",
         "seeded",
         "set_response",

@@ -54,10 +54,17 @@ def extreme_rays(dimension: int, inequalities: Sequence[Sequence[int]], most: in
         rays, tight = [rays[k] for k in kept] + cut, np.concatenate([tight[kept], common])
         if len(rays) > most:
             raise LevelError(
-                f"more than {most} {what} after {number + 1} of {len(inequalities)} inequalities: take fewer points, "
-                "actions or outputs"
+                f"more than {most} {what} after {number + 1} of {len(inequalities)} inequalities, and "
+                f"{_expected(dimension, len(rays), (number + 1) / len(inequalities))} to expect after all: take fewer "
+                "points, actions or outputs"
             )
     return rays
+
+
+def _expected(first: int, now: int, share: float) -> str:
+    """How many there will be if they go on to grow by the same factor with each inequality."""
+    power = math.log10(first) + (math.log10(now) - math.log10(first)) / share
+    return f"about 10^{power:.0f}" if power >= 7 else f"about {float(f'{10**power:.1g}'):.0f}"
 
 
 def _cut(rays: list[Ray], tight: Marks, values: list[int], dimension: int) -> tuple[list[Ray], Marks]:

@@ -16,7 +16,7 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.channel import Channel
 from metricdp.channels.verifying import verify
 from metricdp.design.private_columns import PrivacyType, fall
-from metricdp.design.universality import Universality, universally_optimal
+from metricdp.design.universality import Progress, Universality, universally_optimal
 from metricdp.errors import ImpossibleError, KindError, LevelError
 from metricdp.metrics import Guarantee, Space
 
@@ -52,7 +52,7 @@ class Existence:
         return f"No private mechanism is universally optimal for {self.purpose.name!r}: none is the best for{listed}"
 
 
-def universal_mechanism(space: Space, loss: Any) -> Existence:
+def universal_mechanism(space: Space, loss: Any, progress: Progress | None = None) -> Existence:
     """Find a mechanism that is the best of its type for every prior, or prove that there is none.
 
     Private mechanisms are points a of a polytope (weights of extreme columns, see `PrivateColumns`), and those that are
@@ -64,8 +64,9 @@ def universal_mechanism(space: Space, loss: Any) -> Existence:
     Where exp(-d) is irrational, a refutation stays a proof, and a mechanism is optimal up to 1e-12.
 
     Args:
-        space: the points and d; at most 9.
+        space: the points and d, as small as for `universally_optimal`.
         loss: l; see `metricdp.adversaries.as_loss`. Irrational entries are taken as their floats, exactly.
+        progress: is told how many extreme priors of the mechanism at hand are settled, and of how many.
 
     References:
         Paper 5, Corollaries 7 and 13, Theorem 12; paper 1, Theorem 9.
@@ -90,7 +91,7 @@ def universal_mechanism(space: Space, loss: Any) -> Existence:
         if relaxed.value > least:
             return Existence(None, None, tuple(priors), relaxed.value - least, purpose)
         channel = held.channel(strict)
-        found = universally_optimal(channel, space, purpose)
+        found = universally_optimal(channel, space, purpose, progress=progress)
         if found:
             return Existence(channel, found, (), Fraction(0), purpose)
         if found.prior is None:

@@ -15,12 +15,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpz_mpoly_ctx
+from flint import arb, arb_mat
 from numpy.typing import NDArray
 
+from metricdp.design.kernel_zeros import IdenticalZeros
 from metricdp.design.vertex import Vertex
 from metricdp.errors import LevelError
-from metricdp.exact.balls import Enclosure, precision
+from metricdp.exact.balls import precision
 from metricdp.exact.refine import Floats
 
 __all__ = ["Columns", "EnclosedColumns", "IntegerColumns", "columns_of"]
@@ -114,18 +115,14 @@ class IntegerColumns(Columns):
 
 
 class EnclosedColumns(Columns):
-    """Irrational vertices: floats with proved relative errors, and balls and polynomials where these do not decide."""
+    """Irrational vertices: floats with proved relative errors; where these do not decide, a proof of zero, or balls."""
 
     def __init__(self, vertices: Sequence[Vertex]) -> None:
         super().__init__(vertices)
         with precision(160):
             columns = [self._row_balls(vertex) for vertex in self.vertices]
             self.table = np.array([[_float(value) for value in column] for column in columns]).T
-        lengths = vertices[0].lengths
-        names = [f"x{place}" for place in range(len(lengths.generators))]
-        self.ring = fmpz_mpoly_ctx.get(names, "lex")
-        self.columns: dict[int, list[Any]] = {}
-        self.zeros: dict[tuple[int, tuple[int, ...]], bool] = {}
+        self.ties = IdenticalZeros(self.vertices, self.places)
 
     def _row_balls(self, vertex: Vertex) -> list[arb]:
         """A column after the row operations, as balls at the working precision; equal neighbours differ by zero."""
@@ -150,12 +147,15 @@ class EnclosedColumns(Columns):
         undecided = np.flatnonzero(~(np.abs(found) > 4 * error))
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = error / (np.abs(found) - error)
-        relative[undecided] = 8 * _UNIT
         with precision(_FIRST_BITS):
             known: dict[int, list[arb]] = {}  # balls of this precision, which stay in this block
             for place in undecided.tolist():
-                found[place], weights[place] = self._decide(row, tuple(subsets[place].tolist()), weights[place], known)
-                slack[place] = 8 * _UNIT
+                subset = tuple(subsets[place].tolist())
+                if self.ties.vanishes(subset):
+                    found[place] = relative[place] = 0.0
+                else:
+                    found[place], weights[place] = self._decide(row, subset, weights[place], known)
+                    slack[place] = relative[place] = 8 * _UNIT
         return found, weights, slack, relative
 
     def combine(self, below: NDArray[Any], above: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
@@ -169,7 +169,7 @@ class EnclosedColumns(Columns):
     def _decide(
         self, row: int, subset: tuple[int, ...], weights: Floats, known: dict[int, list[arb]]
     ) -> tuple[float, Floats]:
-        """The height and the weights from balls of any precision; the height is zero where it is so identically."""
+        """The height, which is not zero, and the weights from balls of any precision."""
         bits = _FIRST_BITS
         while bits <= _MOST_BITS:
             with precision(bits):
@@ -187,79 +187,11 @@ class EnclosedColumns(Columns):
                     continue
                 fresh = [solved[place, 0] for place in range(size)]
                 height = sum((a * column[row] for a, column in zip(fresh, columns, strict=True)), arb(0))
-                decided = not height.contains(0)
-                if decided or self._vanishes(row, subset):
-                    close = np.array([0.0 if w == 0 else _float(a) for a, w in zip(fresh, weights, strict=True)])
-                    if (
-                        decided
-                        and _narrow(height)
-                        and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w)
-                    ):
-                        return _float(height), close
-                    if not decided and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w):
-                        return 0.0, close
+                if _narrow(height) and all(_narrow(a) for a, w in zip(fresh, weights, strict=True) if w):
+                    close = [0.0 if w == 0 else _float(a) for a, w in zip(fresh, weights, strict=True)]
+                    return _float(height), np.array(close)
             bits, known = 2 * bits, {}
         raise LevelError("a sign cannot be told from zero, nor proved to be zero")
-
-    def _vanishes(self, row: int, subset: tuple[int, ...]) -> bool:
-        """Whether ``row · a`` is zero as a polynomial in the exponentials of the generators.
-
-        That is the determinant of the equations after the first, this row as the last. Where exponentials are rational,
-        or roots, their powers are reduced first.
-        """
-        if (row, subset) not in self.zeros:
-            columns = [self._polynomials(place) for place in subset]
-            matrix = [[column[r] for column in columns] for r in [*range(1, len(subset)), row]]
-            self.zeros[row, subset] = self._is_zero(_determinant(matrix, self.ring.constant(0)))
-        return self.zeros[row, subset]
-
-    def _polynomials(self, number: int) -> list[Any]:
-        """A column after the row operations, as polynomials, times what makes them so.
-
-        Exponentials that are rational are put in as they are; powers of the others are shifted to be nonnegative.
-        """
-        if number in self.columns:
-            return self.columns[number]
-        vertex = self.vertices[number]
-        relations = vertex.lengths.relations
-        rows = [vertex.coefficients[place] for place in self.places]
-        known = [row for row in rows if row is not None]
-        shift = [min(row[g] for row in known) for g in range(len(relations))]
-        factors, powers = [], []
-        for row in rows:
-            factor, left = Fraction(row is not None), [0] * len(self.ring.names())
-            for g, relation in enumerate(relations if row is not None else ()):
-                power = (row or shift)[g] - shift[g]
-                if relation is not None and relation[0] == 1:
-                    factor *= relation[1] ** power
-                else:
-                    left[g] = power
-            factors.append(factor)
-            powers.append(tuple(left))
-        common = math.lcm(*(factor.denominator for factor in factors))
-        values = [
-            self.ring.from_dict({power: int(factor * common)} if factor else {})
-            for factor, power in zip(factors, powers, strict=True)
-        ]
-        total = values[0]
-        for value in values[1:]:
-            total += value
-        self.columns[number] = [total, *(two - one for one, two in itertools.pairwise(values))]
-        return self.columns[number]
-
-    def _is_zero(self, polynomial: Any) -> bool:
-        relations = self.vertices[0].lengths.relations
-        held: dict[tuple[int, ...], Fraction] = {}
-        for powers, coefficient in polynomial.to_dict().items():
-            value, left = Fraction(int(coefficient)), []
-            for power, relation in zip(map(int, powers), relations, strict=False):
-                if relation is None:
-                    left.append(power)
-                else:
-                    value *= relation[1] ** (power // relation[0])
-                    left.append(power % relation[0])
-            held[tuple(left)] = held.get(tuple(left), Fraction(0)) + value
-        return not any(held.values())
 
 
 def columns_of(vertices: Sequence[Vertex]) -> Columns:
@@ -276,32 +208,13 @@ def _primitive(values: Sequence[Fraction]) -> list[int]:
     return [value // divisor for value in whole]
 
 
-def _determinant(matrix: list[list[Any]], zero: Any) -> Any:
-    """By minors of the first rows, for matrices without division."""
-    size = len(matrix)
-    minors: dict[tuple[int, ...], Any] = {(column,): matrix[0][column] for column in range(size)}
-    for row in matrix[1:]:
-        grown: dict[tuple[int, ...], Any] = {}
-        for chosen, minor in minors.items():
-            if minor == zero:
-                continue
-            for column in range(size):
-                if column in chosen:
-                    continue
-                after = sum(other > column for other in chosen)
-                term = row[column] * minor
-                key = tuple(sorted((*chosen, column)))
-                grown[key] = grown.get(key, zero) + (-term if after % 2 else term)
-        minors = grown
-    return minors.get(tuple(range(size)), zero)
-
-
 def _largest(values: NDArray[Any]) -> float:
     return float(np.abs(values).max(initial=0))
 
 
 def _float(value: arb) -> float:
-    return float(Enclosure.of(value))
+    """The float nearest to a ball's middle; within 2^-52 of a narrow ball's value."""
+    return float(value.mid())
 
 
 def _narrow(value: arb) -> bool:

@@ -129,20 +129,14 @@ class Kernels:
 
     def _pass(self, numbers: Places, before: int, tell: Progress) -> Iterator[Places]:
         """The kernels among some vertices that are not among the first few of these."""
-        seen: set[bytes] = set()
+        seen = _Seen(len(numbers))
         for places in supports_of(columns_of([self._held[number] for number in numbers]), tell):
             kept = places[places[:, -1] >= before]
-            new = np.where(kept >= 0, numbers[kept], -1)
-            whole = new[:, 0] >= 0
-            yield new[whole]
-            once = []
-            for row in np.unique(new[~whole], axis=0):
-                key = row.tobytes()
-                if key not in seen:
-                    seen.add(key)
-                    once.append(row)
-            if once:
-                yield np.array(once)
+            whole = kept[:, 0] >= 0  # a basis without zeros comes once
+            yield numbers[kept[whole]]
+            fewer = seen.new(kept[~whole])
+            if len(fewer):
+                yield np.where(fewer >= 0, numbers[fewer], -1)
 
     def _next_size(self, before: int) -> int:
         """How many vertices to take: all where that is little work, else enough for some times more, or what fits."""
@@ -211,6 +205,30 @@ def kernels(space: Space, progress: Progress | None = None) -> Kernels:
     if not isinstance(space, Space):
         raise KindError(f"kernels takes a Space, not {type(space).__name__}")
     return Kernels(space, progress)
+
+
+class _Seen:
+    """Rows of places that have come, each as the integer of its digits."""
+
+    def __init__(self, count: int) -> None:
+        self.base, self.keys = count + 1, np.empty(0, dtype=np.int64)
+        self.long: set[int] = set()
+
+    def new(self, rows: Places) -> Places:
+        """The rows that have not come before, each once."""
+        short = self.base ** rows.shape[1] < 1 << 63
+        digits = (rows + 1).astype(np.int64 if short else object)
+        keys = np.zeros(len(rows), dtype=digits.dtype)
+        for column in digits.T:
+            keys = keys * self.base + column
+        found, first = np.unique(keys, return_index=True)
+        if short:
+            fresh = ~np.isin(found, self.keys, assume_unique=True)
+            self.keys = np.concatenate([self.keys, found[fresh]])
+        else:
+            fresh = np.array([key not in self.long for key in found.tolist()], dtype=bool)
+            self.long.update(found.tolist())
+        return rows[first[fresh]]
 
 
 def _stars_first(stream: Vertices) -> Iterator[Vertex]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,17 +19,17 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.channel import Channel
 from metricdp.channels.verifying import verify
 from metricdp.design.double_description import extreme_rays
+from metricdp.design.vertex_search import Vertex, vertices
 from metricdp.errors import ImpossibleError, LevelError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.rationals import fraction
 from metricdp.metrics import Guarantee, Space
 
-__all__ = ["MOST_COLUMNS", "MOST_POINTS", "Best", "PrivacyType", "PrivateColumns", "fall"]
-
-MOST_POINTS = 9
-"""How many points a space may have: those of 9 have up to C(16, 8) = 12870 extreme columns."""
+__all__ = ["MOST_COLUMNS", "Best", "PrivacyType", "PrivateColumns", "fall"]
 
 MOST_COLUMNS = 20_000
+"""How many extreme columns are enumerated before a space is refused; any 9 points have at most C(16, 8) = 12870."""
+
 _BITS = 64
 _MOST_BITS = 2048
 _PATIENCE = 20
@@ -65,6 +66,7 @@ class PrivateColumns:
     Args:
         classes: for each point the place of its class; points of one class have equal entries in every column.
         falls: the numbers a_ij between classes, each below 1.
+        rays: the extreme rays in integers, an entry for each class, where they are known already.
 
     References:
         Paper 5, Section III and Theorem 3.
@@ -74,17 +76,22 @@ class PrivateColumns:
     [(1, 2), (2, 1)]
     """
 
-    def __init__(self, classes: Sequence[int], falls: dict[Edge, Fraction]) -> None:
+    def __init__(
+        self, classes: Sequence[int], falls: dict[Edge, Fraction], rays: Sequence[tuple[int, ...]] | None = None
+    ) -> None:
         self.classes = tuple(classes)
         self.size = max(classes) + 1
+        self.rays = sorted(self._enumerated(falls) if rays is None else rays)
+        self._table = fmpz_mat(self.rays)
+        self._basis = self._feasible()
+
+    def _enumerated(self, falls: dict[Edge, Fraction]) -> list[tuple[int, ...]]:
         inequalities = []
         for (i, j), fall in sorted(falls.items()):
             row = [0] * self.size
             row[j], row[i] = fall.denominator, -fall.numerator
             inequalities.append(row)
-        self.rays = sorted(extreme_rays(self.size, inequalities, MOST_COLUMNS, "extreme columns"))
-        self._table = fmpz_mat(self.rays)
-        self._basis = self._feasible()
+        return extreme_rays(self.size, inequalities, MOST_COLUMNS, "extreme columns")
 
     def column(self, k: int) -> list[int]:
         """The extreme ray k, with an entry for each point."""
@@ -184,17 +191,21 @@ class PrivacyType:
     def of(cls, space: Space) -> PrivacyType:
         """The type of a small space.
 
+        Where every exp(-d) is rational, the extreme columns are the vertices of the space; else the two cones that
+        enclose the type have columns of their own, about as many.
+
         Raises:
-            LevelError: more than 9 points, or too many extreme columns.
+            LevelError: more than 20000 extreme columns.
         """
-        if len(space) > MOST_POINTS:
-            raise LevelError(
-                f"all private columns are enumerated, which takes at most {MOST_POINTS} points: {len(space)} points "
-                f"have up to {math.comb(2 * len(space) - 2, len(space) - 1)} extreme ones"
-            )
         phi = constraints_matrix(space)
         firsts = sorted(set(phi.representatives))
         classes = [firsts.index(first) for first in phi.representatives]
+        corners = _vertices(space, len(firsts))
+        exact = [vertex.direction for vertex in corners]
+        if corners and None not in exact:
+            rays = [_primitive([values[place] for place in firsts]) for values in exact if values is not None]
+            columns = PrivateColumns(classes, {}, rays)
+            return cls(space, columns, columns)
         below: dict[Edge, Fraction] = {}
         above: dict[Edge, Fraction] = {}
         for i, x in enumerate(firsts):
@@ -267,6 +278,28 @@ def fall(phi: ConstraintsMatrix, i: int, j: int) -> Enclosure:
     raise LevelError(
         f"the distance between {phi.space.points[i]!r} and {phi.space.points[j]!r} is too near to zero or too large"
     )
+
+
+def _vertices(space: Space, size: int) -> list[Vertex]:
+    """All vertices; none where they cannot be told apart, and then the cones are enumerated without a warning."""
+    try:
+        found = list(itertools.islice(vertices(space), MOST_COLUMNS + 1))
+    except LevelError:
+        return []
+    if len(found) > MOST_COLUMNS:
+        raise LevelError(
+            f"all private columns are enumerated, and there are more than {MOST_COLUMNS} extreme ones: any {size} "
+            f"points have up to {math.comb(2 * size - 2, size - 1)}; take fewer points"
+        )
+    return found
+
+
+def _primitive(values: Sequence[Fraction]) -> tuple[int, ...]:
+    """The integers without a common divisor in the direction of some fractions."""
+    common = math.lcm(*(value.denominator for value in values))
+    whole = [int(value * common) for value in values]
+    divisor = math.gcd(*whole)
+    return tuple(value // divisor for value in whole)
 
 
 def _implied(phi: ConstraintsMatrix, i: int, j: int, places: Sequence[int]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -18,10 +19,16 @@ from metricdp.exact.balls import Enclosure
 from metricdp.exact.level import rational
 from metricdp.metrics import Space
 
-__all__ = ["Certificate", "Universality", "universally_optimal"]
+__all__ = ["Certificate", "Progress", "Universality", "universally_optimal"]
 
 _ENCLOSED = Fraction(1, 10**12)
 """The excess that is let pass where exp(-d) is irrational: no channel of integers can be exactly the best there."""
+
+MOST_PRIORS = 40_000
+"""How many extreme priors are enumerated before a problem is refused."""
+
+Progress = Callable[[int, int], object]
+"""Is told after each extreme prior how many are settled, and of how many."""
 
 _Found = tuple[Prior | None, Fraction | None, Certified | None, Fraction | None]
 
@@ -106,7 +113,11 @@ class Universality:
 
 
 def universally_optimal(
-    channel: Channel, space: Space, loss: Any, tolerance: int | float | str | Fraction | None = None
+    channel: Channel,
+    space: Space,
+    loss: Any,
+    tolerance: int | float | str | Fraction | None = None,
+    progress: Progress | None = None,
 ) -> Universality:
     """Whether a channel costs the least among all d-private mechanisms, for every prior at once; decided.
 
@@ -126,15 +137,16 @@ def universally_optimal(
 
     Args:
         channel: its inputs are the points of ``space``.
-        space: the points and d; at most 9, and no more than 10000 extreme priors: the geometric mechanism on 8 points
-            has 6528 for the loss "bin".
+        space: the points and d, of no more than 20000 extreme private columns, as any 9 points or a line of 15 are; and
+            with no more than 40000 extreme priors: for the loss "bin", the geometric mechanism has 6528 on 8 points.
         loss: l; see `metricdp.adversaries.as_loss`. Irrational entries are taken as their floats, exactly.
         tolerance: the excess to let pass; 0 where every exp(-d) is rational, as at ln 2, and else 1e-12, since the best
             channel is then irrational and its rounding a hair above it.
+        progress: is told after each extreme prior how many are settled, and of how many.
 
     Raises:
         InputError: the channel is not private for the space, or its inputs are not the points.
-        LevelError: more points, extreme columns or extreme priors than are enumerated.
+        LevelError: more extreme columns or extreme priors than are enumerated; says how many there are, about.
 
     References:
         Paper 5, Section IV; Ghosh, Roughgarden and Sundararajan 2012, for the geometric mechanism.
@@ -152,13 +164,16 @@ def universally_optimal(
     certificates = []
     lower = upper = Fraction(0)
     worst: tuple[Prior, Fraction, Best] | None = None
-    for prior in cost.extreme_priors():
+    extremes = cost.extreme_priors(MOST_PRIORS)
+    for number, prior in enumerate(extremes):
         own = cost.at(prior)
         relaxed, strict = held.least_loss([prior], purpose)
         certificates.append(Certificate(prior, own, relaxed.multipliers))
         upper = max(upper, own - relaxed.value)
         if own - strict.value > lower:
             lower, worst = own - strict.value, (prior, own, strict)
+        if progress is not None:
+            progress(number + 1, len(extremes))
     found: _Found = (None, None, None, None)
     if worst is not None:
         better = held.channel(worst[2], purpose.actions)

@@ -11,17 +11,19 @@ from scipy.optimize import linprog
 
 import metricdp as mdp
 from metricdp.adversaries import Loss, Prior, as_loss, uncertainty
+from metricdp.adversaries.constraints_matrix import constraints_matrix
 from metricdp.channels import Channel, of, verify
 from metricdp.design.double_description import extreme_rays
 from metricdp.design.existence import universal_example, universal_mechanism
 from metricdp.design.expected_loss import ExpectedLoss
 from metricdp.design.oblivious import answer_space
-from metricdp.design.private_columns import PrivacyType
+from metricdp.design.private_columns import PrivacyType, PrivateColumns
 from metricdp.design.universality import universally_optimal
 from metricdp.errors import ImpossibleError, InputError, KindError, LevelError, UnsupportedMetricError
 from metricdp.metrics import Space, absolute, discrete, euclidean, hamming
 
 LINE = Space.line(3, mdp.ln(2) * absolute())
+PAIRS = list(itertools.permutations(range(6), 2))
 GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, k=2), range(3))
 
 
@@ -148,6 +150,44 @@ def test_rays_against_all_bases(inequalities):
     assert found == wanted
 
 
+@pytest.mark.parametrize(
+    "space",
+    [
+        Space.line(6, mdp.ln(2) * absolute()),
+        Space(range(5), mdp.ln("3/2") * discrete()),
+        Space.bits(3, mdp.ln(3) * hamming()),
+        Space("abcd", mdp.ln(2) * mdp.metrics.matrix("abcd", [[0, 0, 1, 3], [0, 0, 1, 3], [1, 1, 0, 2], [3, 3, 2, 0]])),
+        Space("abc", mdp.ln(2) * mdp.metrics.matrix("abc", [[0, 1, "inf"], [1, 0, "inf"], ["inf", "inf", 0]])),
+    ],
+    ids=repr,
+)
+def test_extreme_columns_are_the_vertices(space):
+    """The vertices of the stream, and the extreme rays of the cone by double description, are the same."""
+    held = PrivacyType.of(space)
+    assert held.exact
+    places = [held.relaxed.classes.index(place) for place in range(held.relaxed.size)]
+    falls = {
+        (i, j): Fraction(exact)
+        for i, x in enumerate(places)
+        for j, z in enumerate(places)
+        if i != j and (exact := constraints_matrix(space).exactly(x, z))
+    }
+    assert PrivateColumns(held.relaxed.classes, falls).rays == held.relaxed.rays
+
+
+def test_more_than_nine_points():
+    """Ten points of a line have 512 extreme columns; few outputs have few extreme priors."""
+    space = Space.line(10, mdp.ln(2) * absolute())
+    halves = Channel.from_matrix(range(10), "ab", [["2/3", "1/3"]] * 5 + [["1/3", "2/3"]] * 5)
+    told = []
+    result = universally_optimal(
+        halves, space, [[0] * 5 + [1] * 5, [1] * 5 + [0] * 5], progress=lambda *n: told.append(n)
+    )
+    assert result.refuted  # the ends can be told apart better than the middle
+    assert told == [(number + 1, len(result.certificates)) for number in range(len(result.certificates))]
+    assert verify(result.better, space)
+
+
 def test_known_refutation():
     response = of(mdp.randomized_response(range(3), mdp.ln(2)), range(3))
     result = universally_optimal(response, LINE, "bin")
@@ -206,9 +246,13 @@ def test_refusals():
         universally_optimal(Channel.from_matrix(range(3), range(3), np.eye(3)), LINE, "bin")
     with pytest.raises(InputError, match="2 inputs for a space of 3 points"):
         universally_optimal(mdp.channels.restrict(GEOMETRIC, [0, 1]), LINE, "bin")
-    with pytest.raises(LevelError, match="at most 9 points: 10 points have up to 48620"):
-        universal_mechanism(Space.line(10, LINE.metric), "bin")
-    with pytest.raises(LevelError, match="more than 10 extreme priors"):
+    with pytest.raises(LevelError, match="more than 20000 extreme ones: any 16 points have up to 155117520"):
+        universal_mechanism(Space.line(16, LINE.metric), "bin")
+    with pytest.raises(LevelError, match="more than 20000 extreme ones: any 15 points"):
+        universal_mechanism(Space(range(15), 1 * discrete()), "bin")
+    with pytest.raises(LevelError, match="more than 50 rays after 26 of 30 inequalities, and about 90 to expect"):
+        extreme_rays(6, [[3 * (k == j) - 2 * (k == i) for k in range(6)] for i, j in PAIRS], most=50)
+    with pytest.raises(LevelError, match=r"more than 10 extreme priors after . of 6 inequalities, and about"):
         ExpectedLoss.of(GEOMETRIC, as_loss("bin", range(3)), range(3)).extreme_priors(10)
     with pytest.raises(KindError):
         universally_optimal(np.eye(3), LINE, "bin")

@@ -1,0 +1,274 @@
+"""The part of a question that is linear: counts and sums, by group, with noise shared among them in the best way.
+
+A record adds 1 to a count and its value to a sum. What must be hidden is which record it is, so the noise follows from
+all pairs of records. A sum has more values than could be listed. But for two records with the values v and w in cells
+of that column, what is spent is convex in (v, w), and what may be spent is concave on either side of v = w. So the
+difference is largest at the ends, and the least and the greatest value of each cell stand for all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import KindError, OutOfDomainError, UnsupportedMetricError
+from metricdp.metrics import Metric, Space, attributes
+from metricdp.queries.allocating import allocate
+from metricdp.queries.allocation import Allocation
+from metricdp.queries.asking_groups import Division, Shares, check_kinds, metric_of_cells
+from metricdp.queries.columns import Category, Column
+from metricdp.queries.counting import histogram
+from metricdp.queries.histograms import Histogram
+from metricdp.queries.intervals import Integer, Interval, Number, Ordered
+from metricdp.queries.query_policy import QueryPolicy, absent_at
+from metricdp.queries.summing import totals
+from metricdp.queries.universe import Universe
+from metricdp.queries.workload import Workload
+
+__all__ = ["Amount", "Linear", "bounds_of", "check_records", "numeric"]
+
+MOST_EXACT = 250
+"""More queries than this share their noise by the paper's strategy 3; fewer, by the best one."""
+
+_FEW = 64
+_PLACES = 6
+"""Decimal places that numbers of a CSV file are read with."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """One linear query.
+
+    Attributes:
+        kind: a count of records, or of those that have a value, or a sum of values.
+        column: of which; None for a count of all records.
+        group: the place of the group.
+    """
+
+    kind: Literal["count", "sum"]
+    column: str | None
+    group: int
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One of the values that stand for all of a column: as the metric sees it, its cell, and what it adds to a sum."""
+
+    point: Any
+    cell: int
+    value: int | Fraction | None
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Counts and sums by group, and the noise for all of them together.
+
+    Attributes:
+        policy: the universe and its metric.
+        division: the groups.
+        amounts: the queries.
+        summed: the columns whose values matter, or whether they are missing.
+        shares: what of the metric may be spent.
+    """
+
+    policy: QueryPolicy
+    division: Division
+    amounts: tuple[Amount, ...]
+    summed: tuple[str, ...]
+    shares: Shares
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns on which the answers depend."""
+        names = {*self.division.names, *self.summed}
+        return tuple(column for column in self.policy.columns if column.name in names)
+
+    # Noise
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The queries over all kinds of records that have to be told apart from each other."""
+        axes = {column.name: self._axis(column) for column in self.columns}
+        check_kinds(len(axis) for axis in axes.values())
+        kinds = list(itertools.product(*axes.values()))
+        metrics = {column.name: self._metric(column) for column in self.columns}
+        metric: Metric | None = attributes(metrics) if metrics else None
+        points: list[Any] = [tuple(part.point for part in kind) for kind in kinds]
+        if self.policy.absent is not None:
+            points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
+        assert metric is not None  # where nothing is secret, nothing is asked of this part
+        places = {name: place for place, name in enumerate(axes)}
+        rows = [self._row(amount, kinds, places, len(points)) for amount in self.amounts]
+        space = Space(points, metric)
+        return Workload(rows, space, [f"{place}: {amount}" for place, amount in enumerate(self.amounts)])
+
+    def allocate(self, progress: Callable[..., None] | None = None) -> Allocation:
+        """The noise: errors count beside the most that one record can add."""
+        weights = [1 / Fraction(max(map(abs, row), default=0) or 1) ** 2 for row in self.workload.given.tolist()]
+        method: Literal["exact", "proportional"] = "exact" if len(self.amounts) <= MOST_EXACT else "proportional"
+        return allocate(self.workload, method, weights=weights, progress=progress)
+
+    def _row(self, amount: Amount, kinds: Sequence[Any], places: dict[str, int], size: int) -> list[int | Fraction]:
+        row: list[int | Fraction] = [0] * size
+        across = [places[name] for name in self.division.names]
+        for place, kind in enumerate(kinds):
+            if self._group(tuple(kind[axis].cell for axis in across)) != amount.group:
+                continue
+            value = 1 if amount.column is None else kind[places[amount.column]].value
+            row[place] = 0 if value is None else value if amount.kind == "sum" else 1
+        return row
+
+    def _group(self, cells: tuple[int, ...]) -> int:
+        place = int(np.ravel_multi_index(cells, self.division.shape)) if cells else 0
+        return int(self.division.group[place])
+
+    def _metric(self, column: Column) -> Metric:
+        own = self.shares.metric(self.policy, column.name)
+        return own if column.name in self.summed else metric_of_cells(column, own)
+
+    def _axis(self, column: Column) -> list[_Kind]:
+        if column.name not in self.summed:
+            return [_Kind(point, cell, None) for cell, point in enumerate(column.points)]
+        numeric(column)
+        axis = self._listed(column) if isinstance(column, Category) else self._ends(column)
+        if column.missing_code is not None:
+            axis.append(_Kind(None, column.missing_code, None))
+        return axis
+
+    def _listed(self, column: Category) -> list[_Kind]:
+        return [_Kind(column.declared[cell], cell, value) for cell, value in enumerate(column.values)]
+
+    def _ends(self, column: Column) -> list[_Kind]:
+        assert isinstance(column, Ordered)
+        divided = column.name in self.division.names
+        low, high = column.bounds
+        if divided and isinstance(column, Number):
+            raise KindError(
+                f"column {column.name!r} is summed and also divides the records: its cells touch, so declare it as an "
+                "integer, or ask for one of the two"
+            )
+        cells = list(enumerate(column.intervals)) if divided else [(0, Interval(low, high))]
+        every = isinstance(column, Integer) and high - low < _FEW
+        if not every and not _bends_outward(self.policy.metric(column.name)):
+            raise UnsupportedMetricError(
+                f"column {column.name!r}: no noise for its sum is known under {self.policy.metric(column.name)}; use "
+                "absolute or an ε"
+            )
+        return [_Kind(value, code, value) for code, cell in cells for value in _stand_ins(cell, every)]
+
+    # Truth
+
+    def truth(self, source: Any, engine: Any) -> list[Fraction]:
+        """The true answers, which are private; read from the table, cell by cell."""
+        cells = self._counted(source, engine)
+        sums = {amount.column for amount in self.amounts if amount.kind == "sum"}
+        added = {name: self._added(source, name, engine) for name in sorted(str(name) for name in sums)}
+        answers = []
+        for amount in self.amounts:
+            if amount.kind == "sum":
+                chosen = added[str(amount.column)][self.division.group == amount.group].tolist()
+                answers.append(sum(map(Fraction, chosen), Fraction(0)))
+            else:
+                answers.append(Fraction(int(cells[amount.column][self.division.group == amount.group].sum())))
+        return answers
+
+    def _counted(self, source: Any, engine: Any) -> dict[str | None, NDArray[np.int64]]:
+        """How many records are in each cell of the division; by column, how many of them have a value."""
+        extra = [column for column in self.columns if column.name not in self.division.names]
+        columns = [*self.division.columns, *(_whole(column) for column in extra)]
+        smallest = min(self.policy.columns, key=len)
+        universe = Universe(columns or [smallest])
+        found = histogram(source, universe, engine)
+        check_records(found, self.policy)
+        counts = found.counts.reshape(universe.shape)
+        shape = self.division.shape
+
+        def by_cell(kept: NDArray[np.int64]) -> NDArray[np.int64]:
+            beyond = tuple(range(len(shape), kept.ndim))
+            return np.asarray(kept.sum(axis=beyond).reshape(-1), dtype=np.int64)
+
+        counted: dict[str | None, NDArray[np.int64]] = {None: by_cell(counts)}
+        for axis, column in enumerate(columns):
+            kept = counts
+            if column.missing_code is not None:
+                kept = counts.copy()
+                kept[(slice(None),) * axis + (column.missing_code,)] = 0
+            counted[column.name] = by_cell(kept)
+        return counted
+
+    def _added(self, source: Any, name: str, engine: Any) -> NDArray[Any]:
+        """The sum of a column in each cell of the division, exactly."""
+        column = self.policy.column(name)
+        low, high = bounds_of(column)
+        found = totals(
+            source,
+            Universe(self.division.columns or [_whole(column)]),
+            name,
+            (low, high),
+            outside=getattr(column, "outside", "refuse"),
+            missing="refuse" if column.missing is None else "skip",
+            places=_PLACES if isinstance(column, Number) else 0,
+            engine=engine,
+        )
+        sums = np.empty(len(found), dtype=object)
+        sums[:] = found.sums
+        return sums if self.division.columns else np.array([sum(sums.tolist())], dtype=object)
+
+
+def check_records(found: Histogram, policy: QueryPolicy) -> None:
+    """Refuse a table that has not as many records as the policy says; how many it has is not told."""
+    if policy.records is not None and found.records != policy.records:
+        raise OutOfDomainError("the table has not the number of records that the policy declares public (records = ..)")
+    if policy.capacity is not None and found.records > policy.capacity:
+        raise OutOfDomainError("the table has more records than the policy says there can be (capacity = ..)")
+
+
+def numeric(column: Column) -> None:
+    """Refuse a column whose values cannot be added up."""
+    if column.other is not None:
+        raise KindError(
+            f"column {column.name!r}: values outside are counted in the cell {column.other!r} and have no number; "
+            'declare outside = "clamp" to ask for more than counts'
+        )
+    if isinstance(column, Integer | Number) or (isinstance(column, Category) and isinstance(column.values[0], int)):
+        return
+    raise KindError(f"column {column.name!r} holds no numbers to add up; count its values, or group by them")
+
+
+def bounds_of(column: Column) -> tuple[Any, Any]:
+    """The least and the greatest value of a column of numbers."""
+    if isinstance(column, Ordered):
+        low, high = column.bounds
+        return low, high
+    assert isinstance(column, Category)
+    return min(column.values), max(column.values)
+
+
+def _whole(column: Column) -> Column:
+    """The column with one cell for all its values, besides the one for missing ones."""
+    if isinstance(column, Integer):
+        return Integer(column.name, column.bounds, edges=(), outside=column.outside, missing=column.missing)
+    if isinstance(column, Number):
+        return Number(column.name, column.bounds, outside=column.outside, missing=column.missing)
+    return column
+
+
+def _stand_ins(cell: Interval, every: bool) -> list[Any]:
+    if every:
+        return list(range(cell.first, cell.last + 1))
+    return [cell.first] if cell.first == cell.last else [cell.first, cell.last]
+
+
+def _bends_outward(metric: Metric) -> bool:
+    """Whether the distance of two numbers is a concave function of their difference, wherever they differ."""
+    unit = metric.unit
+    if unit.kind in ("absolute", "discrete", "unprotected"):
+        return True
+    return unit.kind in ("nullable", "capped") and all(_bends_outward(part) for part in unit.parts)

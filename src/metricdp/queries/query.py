@@ -1,0 +1,147 @@
+"""What every query has: a public number of records or none, and where its answers lie."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from metricdp.errors import KindError, LevelError, ShapeError
+from metricdp.metrics.amounts import code
+
+__all__ = ["AnswerGrid", "Query", "check_count", "is_missing", "rows_of"]
+
+
+@dataclass(frozen=True)
+class AnswerGrid:
+    """Where the answers to a query lie: on the points ``start + step * i``, from ``least`` to ``greatest``.
+
+    Attributes:
+        start: one point of the grid; the least, where there is a least.
+        step: the distance between two neighbouring points.
+        least: the least answer; None where there is none.
+        greatest: the greatest answer; None where there is none.
+        contiguous: whether every point between the two is the answer to some database.
+
+    >>> AnswerGrid(Fraction(0), Fraction(5), Fraction(0), Fraction(20)).steps
+    4
+    """
+
+    start: Fraction
+    step: Fraction
+    least: Fraction | None
+    greatest: Fraction | None
+    contiguous: bool = True
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps from the least to the greatest answer; None where one of them is missing."""
+        if self.least is None or self.greatest is None:
+            return None
+        return int((self.greatest - self.least) / self.step)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all points are integers."""
+        return self.start.denominator == 1 and self.step.denominator == 1
+
+
+class Query(ABC):
+    """A question to a database: a tuple with one value for each record, None for a record that is absent.
+
+    A query is a frozen value. Everything it holds is public: bounds, steps and the number of records come from a
+    policy, never from the data.
+
+    Attributes:
+        n: the number of records, where that is public; None where it is not.
+        nulls: whether a record may be absent. Where ``n`` is not public, it always may.
+    """
+
+    n: int | None
+    nulls: bool
+
+    @property
+    @abstractmethod
+    def grid(self) -> AnswerGrid | None:
+        """Where the answers lie; None where they are on no grid."""
+
+    @property
+    @abstractmethod
+    def universe(self) -> Sequence[Any] | None:
+        """All values that one record may have, None for absence included; None where they cannot be listed."""
+
+    @abstractmethod
+    def evaluate(self, data: Any) -> Any:
+        """The true answer, exactly. It is for the curator's eyes: `answer` is what may be told."""
+
+    def __call__(self, database: Any) -> Any:
+        """The same as `evaluate`, so that a query is a function of databases."""
+        return self.evaluate(database)
+
+    def databases(self, limit: int) -> Iterator[tuple[Any, ...]] | None:
+        """All databases; None where they cannot be listed, or are more than ``limit``."""
+        values = self.universe
+        if self.n is None or values is None or self.n * math.log(len(values)) > math.log(limit) + 1e-9:
+            return None
+        return itertools.product(values, repeat=self.n)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value}" for name, value in self._shown().items())
+        return f"{type(self).__name__}({inside})"
+
+    def _shown(self) -> dict[str, str]:
+        shown = {}
+        for field in fields(self):  # type: ignore[arg-type]  # every query is a dataclass
+            value = getattr(self, field.name)
+            if (value is not None or field.name == "step") and field.name not in ("nulls", "outside"):
+                shown[field.name] = code(value) if isinstance(value, Fraction) else repr(value)
+        if self.n is not None and self.nulls:
+            shown["nulls"] = "True"
+        if getattr(self, "outside", "refuse") != "refuse":
+            shown["outside"] = repr(self.outside)  # type: ignore[attr-defined]
+        return shown
+
+
+def check_count(n: Any, nulls: bool | None) -> tuple[int | None, bool]:
+    """The public number of records and whether one may be absent, as a user gave them."""
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise LevelError("n, the public number of records, is a positive integer; leave it out where it is not public")
+    if n is None and nulls is False:
+        raise LevelError("where the number of records is not public, a record may be absent: give n= or leave nulls")
+    return n, n is None if nulls is None else bool(nulls)
+
+
+def rows_of(data: Any, query: Query) -> list[Any]:
+    """The records of a column, a list or an array, refused where they are not as many as the query says."""
+    for method in ("to_pylist", "to_list", "tolist"):  # Arrow; Polars and pandas; numpy
+        if hasattr(data, method):
+            rows = getattr(data, method)()
+            break
+    else:
+        rows = data
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, (list, tuple, range)):
+        raise KindError(f"a column of records is wanted, such as a list or a Series, not {type(data).__name__}")
+    if query.n is not None and (len(rows) > query.n or (len(rows) < query.n and not query.nulls)):
+        allowed = f"at most {query.n}" if query.nulls else f"exactly {query.n}"
+        raise ShapeError(f"the query is about {allowed} records, and there is another number of them")
+    return list(rows)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a record has no value: None, NaN, NaT or pandas' NA.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(0)
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except ArithmeticError:  # a signalling NaN
+        return True
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,394 @@
+"""The same histogram from DuckDB, PostgreSQL and Spark, cell by cell, and all as counted one by one in Python."""
+
+import datetime as dt
+import itertools
+import math
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from metricdp.errors import ColumnError, InputError
+from metricdp.queries.columns import Boolean, Category
+from metricdp.queries.counting import histogram
+from metricdp.queries.intervals import Date, Integer, Number
+from metricdp.queries.summing import totals
+from metricdp.queries.universe import Universe
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of the sockets that Spark answers through
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+BERLIN = ZoneInfo("Europe/Berlin")
+TEXTS = ["F", "M", "f", "F ", " F", "", "\u00e9", "e\u0301", "O'Brien \\x41", "日本", "😀", "ß", "ss", None]
+INTEGERS = [0, 17, 18, 64, 65, 120, -1, 121, 2**63 - 1, -(2**63), None]
+FLOATS = [0.0, -0.0, 0.1, 0.3, math.nextafter(0.3, 0), 0.5, 1.0, math.nextafter(1, 2), -5e-324, 5e-324]
+FLOATS += [math.nan, math.inf, -math.inf, 1e300, -1e300, None]
+WHOLE = [0.0, -0.0, 39.0, 39.5, 40.0, 119.0, 120.0, 120.5, -1.0, 1e300, math.nan, math.inf, None]
+DECIMALS = [Decimal(x) for x in ("0", "0.10", "0.29", "0.30", "0.99", "1.00", "1.01", "-0.01", "9999999999999999.99")]
+DECIMALS += [None]
+DAYS = [dt.date(2024, 1, 1), dt.date(2024, 1, 31), dt.date(2024, 2, 29), dt.date(2024, 3, 31), dt.date(2024, 4, 1)]
+DAYS += [dt.date(2023, 12, 31), dt.date(1, 1, 1), None]
+MOMENTS = [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 31, 23, 59, 59, 999999), dt.datetime(2024, 2, 1)]
+MOMENTS += [
+    dt.datetime(2024, 3, 31, 23, 59, 59, 999999),
+    dt.datetime(2024, 4, 1),
+    dt.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    None,
+]
+INSTANTS = [dt.datetime(2024, 3, 30, 23, 0, tzinfo=dt.UTC), dt.datetime(2024, 3, 31, 22, 0, tzinfo=dt.UTC)]
+INSTANTS += [dt.datetime(2024, 3, 30, 22, 59, 59, 999999, tzinfo=dt.UTC), dt.datetime(2023, 12, 31, 23, tzinfo=dt.UTC)]
+INSTANTS += [dt.datetime(2024, 3, 31, 21, 59, 59, 999999, tzinfo=dt.UTC), dt.datetime(2024, 1, 31, 23, tzinfo=dt.UTC)]
+INSTANTS += [None]
+TRUTHS = [True, False, None]
+
+VALUES = {
+    "sex": TEXTS,
+    "age": INTEGERS,
+    "score": FLOATS,
+    "hours": WHOLE,
+    "pay": DECIMALS,
+    "born": DAYS,
+    "seen": MOMENTS,
+    "sent": INSTANTS,
+    "native": TRUTHS,
+    "ward": [1, 2, 3, 7, -4, None],
+    "level": [value for value in FLOATS if value is None or value == value],
+    "width": [0.0, -0.0, 39.0, 40.0, 119.0, 120.0, 120.5, -1.0, 1e300, math.inf, -math.inf, None],
+}
+TYPES = {
+    "sex": pa.string(),
+    "age": pa.int64(),
+    "score": pa.float64(),
+    "hours": pa.float64(),
+    "pay": pa.decimal128(18, 2),
+    "born": pa.date32(),
+    "seen": pa.timestamp("us"),
+    "sent": pa.timestamp("us", "UTC"),
+    "native": pa.bool_(),
+    "ward": pa.int32(),
+    "level": pa.float64(),
+    "width": pa.float64(),
+}
+IN_POSTGRES = {
+    "sex": "text",
+    "age": "bigint",
+    "score": "double precision",
+    "hours": "double precision",
+    "pay": "numeric(18,2)",
+    "born": "date",
+    "seen": "timestamp",
+    "sent": "timestamptz",
+    "native": "boolean",
+    "ward": "integer",
+    "level": "double precision",
+    "width": "double precision",
+}
+EXTRA = {"missing": "missing", "other": "other"}
+COLUMNS = {
+    "sex": Category("sex", ["M", "F", "\u00e9", "O'Brien \\x41", "日本", "😀", "ß"], **EXTRA),
+    "age": Integer("age", (0, 120), edges=(18, 65), **EXTRA),
+    "score": Number("score", (0, 1), edges=("0.1", "0.3"), **EXTRA),
+    "hours": Integer("hours", (0, 120), width=40, **EXTRA),
+    "pay": Number("pay", (0, 1), edges=("0.1", "0.295", "0.3"), **EXTRA),
+    "born": Date("born", ("2024-01-01", "2024-03-31"), by="month", **EXTRA),
+    "seen": Date("seen", ("2024-01-01", "2024-03-31"), by="month", **EXTRA),
+    "sent": Date(
+        "sent", ("2024-01-01", "2024-03-31"), edges=("2024-02-01", "2024-03-31"), zone="Europe/Berlin", **EXTRA
+    ),
+    "native": Boolean("native", missing="missing"),
+    "ward": Category("ward", [7, 1, 3], **EXTRA),
+}
+CLAMPED = [
+    Integer("age", (18, 64), outside="clamp", missing="missing"),
+    Number("level", ("0.1", "0.5"), edges=("0.3",), outside="clamp", missing="missing"),
+    Integer("width", (1, 119), edges=(40,), outside="clamp", missing="missing"),
+    Number("pay", ("0.1", "0.99"), edges=("0.3",), outside="clamp", missing="missing"),
+    Date("seen", ("2024-01-02", "2024-02-01"), outside="clamp", missing="missing"),
+]
+FINE = [
+    Date("seen", ("1969-12-01", "2024-03-31"), **EXTRA),
+    Integer("width", (-3, 120), width=7, outside="clamp", missing="missing"),
+]
+LONG = [
+    Category("sex", ["M", "F", "\u00e9", "O'Brien \\x41", "日本", "😀", "ß", *"abcdefghijklmnop"], **EXTRA),
+    Category("ward", [7, 1, 3, *range(100, 130)], **EXTRA),
+    Date("born", ("2024-01-01", "2024-02-29"), outside="clamp", missing="missing"),
+]
+JOINT = Universe([COLUMNS[name] for name in ("sex", "age", "pay", "native", "born")])
+
+
+def rows_of_table():
+    """Every value of every column, and each in several combinations."""
+    length = max(map(len, VALUES.values()))
+    return {
+        name: [values[(row * (k + 1) + row // length) % len(values)] for row in range(6 * length)]
+        for k, (name, values) in enumerate(VALUES.items())
+    }
+
+
+ROWS = rows_of_table()
+
+
+def arrow():
+    return pa.table({name: pa.array(values, TYPES[name], from_pandas=False) for name, values in ROWS.items()})
+
+
+def place(column, value):
+    """The cell of one value, as a person would find it; None where there is none."""
+    if value is None:
+        return column.missing_code
+    if isinstance(column, Boolean):
+        return int(value)
+    if isinstance(column, Category):
+        return next((k for k, listed in enumerate(column.values) if listed == value), column.other_code)
+    if isinstance(value, float) and math.isnan(value):
+        return column.other_code
+    if isinstance(column, Date):
+        value = value.astimezone(BERLIN) if getattr(value, "tzinfo", None) else value
+        value = value.date() if isinstance(value, dt.datetime) else value
+    elif isinstance(value, float) and math.isinf(value):
+        value = Fraction(10) ** 400 * (1 if value > 0 else -1)
+    elif isinstance(value, float):
+        value = Fraction(repr(value))  # these floats are short decimals, or far from every edge's decimal
+    low, high = column.bounds
+    if column.outside == "clamp" and not low <= value <= high:
+        return 0 if value < low else len(column.intervals) - 1
+    if isinstance(column, Integer) and value != int(value):
+        return column.other_code
+    for k, cell in enumerate(column.intervals):
+        if cell.first <= value < cell.last or (cell.closed and value == cell.last):
+            return k
+    return column.other_code
+
+
+def expected(universe, rows=None):
+    rows = ROWS if rows is None else rows
+    found = Counter(
+        tuple(place(column, rows[column.name][k]) for column in universe.columns)
+        for k in range(len(rows[universe.columns[0].name]))
+    )
+    return [found[cell] for cell in itertools.product(*map(range, universe.shape))]
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    pytest.importorskip("psycopg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where a lock is kept
+        pgserver = pytest.importorskip("pgserver")
+    import psycopg
+
+    # As root it opens the folders above its data to another user: not those of other tests.
+    folder = Path(tempfile.mkdtemp(prefix="metricdp-postgres-"))
+    server = pgserver.get_server(folder / "data", cleanup_mode="delete")
+    try:
+        columns = ", ".join(f"{name} {kind}" for name, kind in IN_POSTGRES.items())
+        with psycopg.connect(server.get_uri(), autocommit=True) as direct, direct.cursor() as cursor:
+            cursor.execute("set time zone 'America/New_York'")
+            cursor.execute(f"create table people ({columns}, code char(3), anything numeric, small real)")
+            wanted = ", ".join(["%s"] * (len(ROWS) + 3))
+            extra = [("F", Decimal("NaN"), 0.5), ("FF", Decimal("0.3"), 0.1), (None, None, None)]
+            table = zip(*ROWS.values(), strict=True)
+            cursor.executemany(
+                f"insert into people values ({wanted})",
+                [(*row, *more) for row, more in zip(table, itertools.cycle(extra), strict=False)],
+            )
+        connection = ibis.connect(server.get_uri())
+        yield connection
+        connection.disconnect()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java")
+    pytest.importorskip("pyspark")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "America/New_York")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.default.parallelism", "2")
+        .getOrCreate()
+    )
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("people") / "people [1].parquet"  # a name that is a pattern too
+    pq.write_table(arrow(), path)
+    return path
+
+
+@pytest.fixture(scope="module", params=["arrow", "parquet", "duckdb", "postgres", "spark"])
+def people(request, file):
+    """The table in each engine; the last three as tables of ibis."""
+    if request.param == "arrow":
+        return arrow()
+    if request.param == "parquet":
+        return file
+    if request.param == "duckdb":
+        connection = ibis.duckdb.connect()
+        connection.con.register("rows", arrow())
+        connection.con.execute("set timezone = 'America/New_York'")
+        connection.con.execute("create table people as select * replace (sex collate nocase as sex) from rows")
+        return connection.table("people")
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres").table("people")
+    frame = request.getfixturevalue("spark").read.parquet(str(file).replace("[", "\\[").replace("]", "\\]"))
+    return frame.selectExpr("collate(sex, 'UTF8_LCASE') as sex", *(name for name in ROWS if name != "sex"))
+
+
+def test_every_column_as_counted_one_by_one(people):
+    columns = list(COLUMNS.values())
+    for group in (columns[:4], columns[4:8], columns[8:], CLAMPED[:2], CLAMPED[2:], FINE, LONG):
+        universe = Universe(group)
+        assert histogram(people, universe).counts.tolist() == expected(universe), universe
+
+
+def test_the_joint_histogram_cell_by_cell(people):
+    wanted = expected(JOINT)
+    assert histogram(people, JOINT).counts.tolist() == wanted
+    assert sum(wanted) == len(ROWS["sex"])
+    assert 0 in wanted  # empty cells are cells like any other
+    assert any(wanted[k] for k, name in enumerate(JOINT.names) if "other" in name and "missing" in name)
+
+
+def test_what_is_in_no_cell_is_refused_without_its_value(people):
+    for strict, rule in [
+        (Integer("age", (0, 120), missing="missing"), "a value lies outside the universe's cells"),
+        (Integer("age", (0, 120), other="other"), "a value is missing"),
+        (Category("sex", ["F"], missing="missing"), "a value lies outside"),
+        (Number("score", (-1e50, 1e50), outside="clamp", missing="missing"), "a value lies outside"),  # NaN
+        (Boolean("native"), "a value is missing"),
+    ]:
+        with pytest.raises(ColumnError, match=rule) as caught:
+            histogram(people, Universe([strict]))
+        assert caught.value.column == strict.name
+        assert isinstance(people, pa.Table) == (caught.value.row is not None)
+        told = "".join(traceback.format_exception(caught.value))
+        assert "9223372036854775807" not in told
+        assert "日本" not in told
+
+
+def test_a_column_of_another_type_is_refused(people):
+    for wrong, rule in [
+        (Integer("sex", (0, 1)), "declares integers"),
+        (Category("age", ["0"]), "declares text"),
+        (Boolean("age"), "declares booleans"),
+        (Date("age", ("2024-01-01", "2024-01-02")), "declares dates or moments"),
+        (Number("native", (0, 1)), "declares numbers"),
+        (Integer("nobody", (0, 1)), "the table has no such column"),
+        (Date("sent", ("2024-01-01", "2024-01-02")), "declare zone"),
+    ]:
+        with pytest.raises(ColumnError, match=rule) as caught:
+            histogram(people, Universe([wrong]))
+        assert caught.value.column == wrong.name
+
+
+def test_moments_without_a_zone_are_taken_as_they_stand(people):
+    for zone in (None, "Europe/Berlin", "UTC"):
+        seen = Date("seen", ("2024-01-01", "2024-03-31"), by="month", zone=zone, **EXTRA)
+        assert histogram(people, Universe([seen])).counts.tolist() == expected(Universe([seen]))
+
+
+def test_sums_are_exact(people):
+    """Integers near 2^63, decimals, and floats that are whole: added up as Fractions are, whatever the engine."""
+    universe = Universe([COLUMNS["native"]])
+    big = 2**62
+    for column, bounds in [("age", (-big, big)), ("pay", ("-0.01", "1.00")), ("width", (-1, 119)), ("ward", (0, 7))]:
+        low, high = (Fraction(bound) for bound in bounds)
+        wanted = [Fraction(0)] * 3
+        for truth, value in zip(ROWS["native"], ROWS[column], strict=True):
+            if value is not None:
+                clamped = min(max(value, low), high)  # Python compares infinities with Fractions
+                wanted[2 if truth is None else int(truth)] += Fraction(clamped)
+        found = totals(people, universe, column, bounds, outside="clamp", missing="skip")
+        assert list(found.sums) == wanted, column
+    with pytest.raises(ColumnError, match="a value to sum is missing"):
+        totals(people, universe, "pay", ("-0.01", "1.00"), outside="clamp")
+    with pytest.raises(ColumnError, match="a value to sum lies outside the bounds or is not a whole number"):
+        totals(people, universe, "hours", (-1, 1000), missing="skip", outside="clamp")
+
+
+def test_postgres_types_of_its_own(postgres):
+    """Padded text is its text without the padding, a number without bounds may be NaN, a real is its exact value."""
+    extra = list(
+        itertools.islice(itertools.cycle([("F", None, 0.5), ("FF", 1, 0.1), (None, None, None)]), len(ROWS["sex"]))
+    )
+    code, anything, small = (Counter(row[k] for row in extra) for k in range(3))
+    people, missing = postgres.table("people"), {"missing": "missing"}
+    found = histogram(people, Universe([Category("code", ["F", "F  ", "FF"], **missing)])).counts.tolist()
+    assert found == [code["F"], 0, code["FF"], code[None]]
+    found = histogram(people, Universe([Number("anything", (0, 1), edges=["0.3"], **EXTRA)])).counts.tolist()
+    assert found == [0, anything[1], code["F"], code[None]]  # NaN is outside
+    with pytest.raises(ColumnError, match="outside"):
+        histogram(people, Universe([Number("anything", (0, 1), outside="clamp", **missing)]))
+    found = histogram(people, Universe([Number("small", (0, 1), edges=["0.1", "0.5"], **missing)])).counts.tolist()
+    assert found == [0, small[0.1], small[0.5], small[None]]  # the nearest real to 0.1 is above it
+
+
+def test_a_connection_and_the_name_of_a_table(postgres):
+    assert histogram("people", JOINT, engine=postgres).counts.tolist() == expected(JOINT)
+    with pytest.raises(InputError, match="could not read the table"):
+        histogram("nobody", JOINT, engine=postgres)
+
+
+def test_only_counts_by_cell_leave_the_engine(postgres):
+    """What PostgreSQL sends is a row for each cell that is not empty, of small integers."""
+    sent = []
+    people = postgres.table("people")
+    compiled = type(postgres).to_pyarrow
+
+    def watched(self, expression, *arguments, **options):
+        result = compiled(self, expression, *arguments, **options)
+        sent.append(result)
+        return result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(postgres), "to_pyarrow", watched)
+        found = histogram(people, JOINT)
+    (result,) = sent
+    assert result.num_rows == np.count_nonzero(found.counts)
+    assert result.column_names == [*(f"c{k}" for k in range(len(JOINT.columns))), "records"]
+    assert all(pa.types.is_integer(kind) for kind in result.schema.types)
+
+
+def test_spark_reads_files_and_keeps_its_time_zone(spark, file, tmp_path):
+    path = tmp_path / "people.parquet"
+    shutil.copy(file, path)
+    assert histogram(path, JOINT, engine="spark").counts.tolist() == expected(JOINT)
+    assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
+    assert not [view for view in spark.catalog.listTables() if view.isTemporary]
+    source = tmp_path / "people.csv"
+    source.write_text('age,sex\n17,F\n18,"M"\n,F\n', encoding="utf-8")
+    universe = Universe([COLUMNS["age"], COLUMNS["sex"]])
+    here, there = histogram(source, universe), histogram(source, universe, engine="spark")
+    assert here == there
+    assert here.records == 3
