@@ -107,13 +107,16 @@ class Channel(Mechanism):
         rows = [list(row) for row in P.tolist()] if isinstance(P, np.ndarray) else [list(row) for row in P]
         if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
             raise ShapeError(f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs")
-        exact = [[_probability(value, row) for value in values] for row, values in enumerate(rows)]
-        total = math.lcm(*{value.denominator for values in exact for value in values})
+        if isinstance(P, np.ndarray) and P.dtype == np.float64 and bool(((P >= 0) & (P <= 2)).all()):
+            whole, total = _dyadic(P)
+        else:
+            exact = [[_probability(value, row) for value in values] for row, values in enumerate(rows)]
+            total = math.lcm(*{value.denominator for values in exact for value in values})
+            whole = [[value.numerator * (total // value.denominator) for value in values] for values in exact]
         weights = np.empty((len(names), len(columns)), dtype=object)
-        for row, values in enumerate(exact):
-            whole = [value.numerator * (total // value.denominator) for value in values]
+        for row, values in enumerate(whole):
             rounded = any(isinstance(value, float) for value in rows[row])
-            weights[row] = _to_total(whole, total, rounded, row, names[row])
+            weights[row] = _to_total(values, total, rounded, row, names[row])
         return cls(names, columns, weights, total)
 
     # What it says
@@ -260,6 +263,18 @@ class Channel(Mechanism):
         from metricdp.channels.forms import from_json
 
         return from_json(document)
+
+
+def _dyadic(floats: Floats) -> tuple[list[list[int]], int]:
+    """Floats in [0, 2] as integers over one power of two."""
+    halves, exponents = np.frexp(floats)
+    mantissas, exponents = np.ldexp(halves, 53).astype(np.int64), exponents - 53
+    least = int(exponents.min(initial=0, where=floats > 0))
+    shifts = np.where(floats > 0, exponents - least, 0)
+    whole = [
+        [m << s for m, s in zip(*row, strict=True)] for row in zip(mantissas.tolist(), shifts.tolist(), strict=True)
+    ]
+    return whole, 1 << -least
 
 
 def _probability(value: Any, row: int) -> Fraction:

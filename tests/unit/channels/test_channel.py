@@ -330,3 +330,22 @@ def test_outputs_that_are_no_points():
     with pytest.raises(InputError):
         channel.probability_within(1)
     assert "not points of the metric" in channel.explain()
+
+
+def test_arrays_of_floats_are_the_rationals_they_are():
+    """By the path of arrays, and by that of lists, which reads one number after the other."""
+    generator = np.random.default_rng(1)
+    table = generator.random((6, 5)) * 2.0 ** generator.integers(-1000, 0, (6, 5))
+    table[generator.random((6, 5)) < 0.2] = 0.0
+    table[2, 3] = 5e-324
+    table[:, 4] = 0.0
+    table[:, 4] = 1 - table.sum(axis=1).clip(0, 0.9)
+    table /= table.sum(axis=1, keepdims=True)
+    for matrix in (table, np.eye(4), np.array([[1.0 + 2**-30, 0.0]])):
+        inputs, outputs = range(len(matrix)), range(matrix.shape[1])
+        array = Channel.from_matrix(inputs, outputs, matrix)
+        assert array == Channel.from_matrix(inputs, outputs, matrix.tolist())
+        largest = matrix.argmax(axis=1)
+        for x in inputs:
+            for z in set(outputs) - {int(largest[x])}:
+                assert array.probability(x, z) == Fraction(float(matrix[x, z]))
