@@ -2,7 +2,7 @@
 
     python benchmarks/case_studies.py                 # least scales, and utilities over the paper's range of eps
     python benchmarks/case_studies.py --json --only sum
-    python benchmarks/case_studies.py --plot fig6     # fig6-sum.png and fig6-two-counts.png; needs matplotlib
+    python benchmarks/case_studies.py --plot fig6.png # beside each other, as Fig. 6(a) and (b); needs matplotlib
 
 The least scale is proved: a mechanism exists at every scale above, and none at the scale 6e-10 below. Beside it stands
 the first change of sign, from above, of the whole system solved in floats. The utility is the probability of the right
@@ -79,6 +79,8 @@ STUDIES = (
     Study("sum", sums, Fraction("0.8"), ("0.8", "0.9", "0.97", "1", "1.1", "1.2", "1.3"), geometric_sum),
     Study("two counts", two_counts, Fraction("0.9"), ("0.9", "1", "1.1", "1.14", "1.2", "1.3"), geometric_counts),
 )
+LARGEST = 1.3
+"""Where the paper's range of eps ends."""
 
 
 def first_change(distances: np.ndarray, start: float, step: float = 0.01) -> float:
@@ -140,20 +142,31 @@ def show(result: dict[str, Any]) -> None:
         )
 
 
-def plot(result: dict[str, Any], study: Study, path: str) -> None:
+def plot(results: list[dict[str, Any]], path: str) -> None:
+    """Fig. 6: a panel for each study, over the paper's range; dots are enclosures, the line joins floats."""
+    import matplotlib
+
+    matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    start, distances = result["least scale"], study.space(1).distances
-    scales = np.linspace(start, 1.3, 12)
-    tight = [float(np.linalg.solve(np.exp(-s * distances), np.ones(len(distances))).mean()) for s in scales]
-    wider = np.linspace(result["published"], 1.3, 40)
-    figure, axes = plt.subplots()
-    axes.plot(scales, tight, label="tight-constraints")
-    axes.plot(wider, [study.geometric(float(s))[0] for s in wider], label="geometric")
-    axes.axvline(start, linestyle=":", label=f"least scale {start:.4f}")
-    axes.set(xlabel="eps", ylabel="utility, uniform prior", title=result["study"])
-    axes.legend()
-    figure.savefig(f"{path}-{result['study'].replace(' ', '-')}.png")
+    figure, panels = plt.subplots(1, len(results), figsize=(5.2 * len(results), 3.8), squeeze=False)
+    for letter, axes, result in zip("ab", panels[0], results, strict=False):
+        study = next(study for study in STUDIES if study.name == result["study"])
+        start, published, distances = result["least scale"], result["published"], study.space(1).distances
+        scales = np.linspace(start, LARGEST, 12)
+        tight = [float(np.linalg.solve(np.exp(-s * distances), np.ones(len(distances))).mean()) for s in scales]
+        wider = np.linspace(published, LARGEST, 40)
+        (line,) = axes.plot(scales, tight, label="tight-constraints")
+        proved = [(row["eps"], row["tight"]) for row in result["utilities"] if row["tight"] is not None]
+        axes.plot(*zip(*proved, strict=True), "o", color=line.get_color(), markersize=4, clip_on=False)
+        axes.plot(wider, [study.geometric(float(s))[0] for s in wider], "--", label="geometric")
+        axes.axvspan(published, start, color="0.9", label=f"below the least scale, {start:.4f}")
+        axes.set(xlabel="ε", ylabel="utility, uniform prior", title=f"({letter}) {result['study']}")
+        axes.set_xlim(published, LARGEST)
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
     plt.close(figure)
 
 
@@ -161,7 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--only", choices=[study.name for study in STUDIES])
-    parser.add_argument("--plot", metavar="PREFIX")
+    parser.add_argument("--plot", metavar="PNG")
     chosen = parser.parse_args()
     results = []
     for study in STUDIES:
@@ -171,10 +184,10 @@ def main() -> None:
         results.append(result)
         if not chosen.json:
             show(result)
-        if chosen.plot:
-            plot(result, study, chosen.plot)
     if chosen.json:
         print(json.dumps(results, indent=1))
+    if chosen.plot:
+        plot(results, chosen.plot)
 
 
 if __name__ == "__main__":

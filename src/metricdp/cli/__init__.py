@@ -16,6 +16,7 @@ from metricdp.cli.inspect import inspect
 from metricdp.cli.kernels import kernels
 from metricdp.cli.leakage import leakage
 from metricdp.cli.optimal import optimal
+from metricdp.cli.query import query
 from metricdp.cli.sanitize import sanitize
 from metricdp.cli.verify import verify
 from metricdp.errors import MetricDPError
@@ -54,6 +55,7 @@ app.command()(leakage)
 app.command()(optimal)
 app.command()(capacity)
 app.command()(kernels)
+app.command()(query)
 
 
 def _version(asked: bool) -> None:

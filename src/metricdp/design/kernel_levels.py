@@ -6,6 +6,13 @@ as negative, and nothing else changes. In a simple polytope each basis T of one 
 the bases before, one above that equation and one below it, which differ in one column each. So all T are found, each
 once, by matching bases above with bases below that share all columns but one. A kernel with fewer columns belongs to
 several T and is counted once, by its columns of positive weight.
+
+Symmetries of the space are not used, for a measured reason. The order of the equations and the infinitesimals break
+them, so what would use them is a walk over orbits of bases, from each to its neighbours. The 29,213 kernels of the
+3-bit cube are 922 orbits under its 48 symmetries, but they have 393,167 bases, so at least 8,191 orbits to walk, with
+30 pivots each; the discrete space of 6 has 582 orbits of kernels under 720 symmetries, and 1,801,142 bases, so at least
+2,502 orbits with 56 pivots each. To name the orbits of what the pivots find would take 0.6 s and 4.8 s, before any
+pivot is computed. All kernels are found, without symmetries, in 0.9 s and 1.1 s.
 """
 
 from __future__ import annotations

@@ -135,15 +135,16 @@ class IdenticalZeros:
 
         Points and columns are classed such that the points of a class see the same entries in each class of columns, up
         to a factor for each column. Then the sums at all points of a class are the same, and there is one equation for
-        each class of points but one. With no more of these than classes of columns, that is all; else the minors of the
-        small matrix that is left are expanded.
+        each class of points but one. With fewer of these than classes of columns, that is all; else the minors of the
+        small matrix that is left are expanded. Positive weights that balance the points can be averaged over classes,
+        so they are found; others may not be, and then the whole matrix is expanded.
         """
         keys = [_scaled(self._key(number)[:count]) for number in subset]
         ranks = {key: rank for rank, key in enumerate(sorted({key for column in keys for key in column}))}
         points, columns = _classes(np.array([[ranks[key] for key in column] for column in keys], dtype=np.int64))
-        if columns.max() >= points.max():
+        if columns.max() >= points.max() or self._deficient(subset, points.tolist(), columns.tolist()):
             return True
-        return self._deficient(subset, points.tolist(), columns.tolist())
+        return self._deficient(subset, range(count), range(len(subset)))
 
     # Proofs that expand a determinant
 

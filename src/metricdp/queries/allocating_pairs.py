@@ -16,23 +16,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.channels.pairs import VIEW_ERROR, Pairs
+from metricdp.channels.pairs import VIEW_ERROR
 from metricdp.errors import ImpossibleError, LevelError
 from metricdp.exact.balls import Enclosure
 from metricdp.exact.refine import Floats
-from metricdp.metrics import Metric
-from metricdp.metrics.algebra import Maximum, Sum
 from metricdp.metrics.finite import Discrete
-from metricdp.metrics.records import Attributes
-from metricdp.metrics.sphere import GreatCircle
+from metricdp.queries.allocating_distances import Places, UniversePairs
 from metricdp.queries.workload import Workload
 
 __all__ = ["PairBudgets", "Tightest"]
 
 _BLOCK_ENTRIES = 1 << 16
-_MOST_EXACT = 1 << 20  # pairs times queries
+_MOST_EXACT = 1 << 19  # pairs times queries
 _ROUNDING = 2.0**-52
 _BITS = 80
+
+_ZERO = Fraction(0)
 
 Pair = tuple[int, int]
 
@@ -55,36 +54,6 @@ class Block(NamedTuple):
     rows: slice
     columns: slice
     loads: Floats
-
-
-class UniversePairs(Pairs):
-    """The pairs of a universe: on the globe, too, floats serve where they are known to be close enough."""
-
-    @cached_property
-    def distances(self) -> Floats:
-        """See `Pairs.distances`."""
-        error = _view_error(self.space.metric)
-        if not error:
-            return super().distances
-        view = self.space.distances[np.ix_(self.places, self.places)]
-        for i, j in np.argwhere(np.triu(view * VIEW_ERROR <= 2 * error, 1)).tolist():
-            view[i, j] = view[j, i] = self._nearest(i, j)
-        return view
-
-
-def _view_error(metric: Metric) -> float | None:
-    """A bound on the absolute error of distances as floats, beside a small relative one; None where none is known.
-
-    On the globe coordinates of up to 360 degrees are rounded, some 10^-15 of the radius; ten times that is allowed for.
-    """
-    if metric.close_view:
-        return 0.0
-    if isinstance(metric.unit, GreatCircle):
-        return 1e-14 * float(metric.level) * float(metric.unit.radius)
-    if isinstance(metric.unit, Attributes | Sum | Maximum):
-        errors = [_view_error(part) for part in metric.unit.parts]
-        return None if None in errors else float(metric.level) * sum(error for error in errors if error)
-    return None
 
 
 class PairBudgets:
@@ -116,10 +85,10 @@ class PairBudgets:
 
     @cached_property
     def inverse(self) -> Floats:
-        """One over each distance as floats; 0 for pairs without a limit, which are those at distance 0 or infinity."""
+        """One over each distance as floats; 0 for pairs at distance 0 or infinity, or whose limit others imply."""
         distances = self.pairs.distances
         inverse = np.zeros_like(distances)
-        np.divide(1.0, distances, out=inverse, where=self.pairs.constrained)
+        np.divide(1.0, distances, out=inverse, where=self.pairs.limited)
         return inverse
 
     @cached_property
@@ -196,26 +165,38 @@ class PairBudgets:
         Args:
             rates: ``1 / c`` for each query; 0 for one that is answered without noise or not at all.
         """
+        key = tuple(rates)
+        if key not in self._known:
+            spends = any(rate and noisy for rate, noisy in zip(rates, self.noisy, strict=True))
+            self._known[key] = self._greatest_part(rates) if spends else Tightest(Enclosure(_ZERO, _ZERO), None)
+        return self._known[key]
+
+    def _greatest_part(self, rates: Sequence[Fraction]) -> Tightest:
         floats = np.array([float(rate) for rate in rates])
-        spends = any(rate and noisy for rate, noisy in zip(rates, self.noisy, strict=True))
-        contenders = self._contenders(floats) if spends else []
-        if not contenders:
-            return Tightest(Enclosure(Fraction(0), Fraction(0)), None)
+        contenders = self._contenders(floats)
         lower, upper = self._bounds(floats, contenders)
         order = np.flatnonzero(upper >= lower.max())
         order = order[np.argsort(-upper[order], kind="stable")]
-        if len(order) * len(rates) > _MOST_EXACT:  # ties without end: what floats prove of them has to do
-            return Tightest(Enclosure(Fraction(lower.max()), Fraction(upper.max())), contenders[int(order[0])])
+        places = contenders[:, order]
+        if len(order) * np.count_nonzero(floats) > _MOST_EXACT:  # ties without end: what floats prove has to do
+            enclosure = Enclosure(Fraction(lower.max()), Fraction(upper.max()))
+            return Tightest(enclosure, (int(places[0, 0]), int(places[1, 0])))
         spent = self.spending(rates)
-        best: tuple[Fraction, Fraction, Pair] | None = None
-        for place in order.tolist():
-            pair = contenders[place]
-            load, distance = spent.between(pair), self.distance(pair)
-            part = load / Fraction(distance.upper), load / Fraction(distance.lower)
-            if best is None or part[1] > best[1]:
-                best = (max(part[0], best[0]) if best else part[0]), part[1], pair
-        assert best is not None
-        return Tightest(Enclosure(best[0], best[1]), best[2])
+        least, most, where = _ZERO, _ZERO, (0, 0)
+        for i, j in places.T.tolist():
+            load, distance = spent.between((i, j)), self.distance((i, j))
+            least = max(least, load / Fraction(distance.upper))
+            if load / Fraction(distance.lower) > most:
+                most, where = load / Fraction(distance.lower), (i, j)
+        return Tightest(Enclosure(least, most), where)
+
+    @cached_property
+    def _known(self) -> dict[tuple[Fraction, ...], Tightest]:
+        return {}
+
+    def part(self, pair: Pair, rates: Sequence[Fraction]) -> Fraction:
+        """The part of its distance that one pair spends; rounded up, if at all."""
+        return self.spending(rates).between(pair) / Fraction(self.distance(pair).lower)
 
     def spending(self, rates: Sequence[Fraction]) -> Spending:
         """What these rates spend between two cells, exactly."""
@@ -236,12 +217,12 @@ class PairBudgets:
         widths = np.abs(self.shifted).max(axis=1) * rates
         return 16 * _ROUNDING * float(widths.sum()), (len(rates) + 8) * _ROUNDING
 
-    def _contenders(self, rates: Floats) -> list[Pair]:
+    def _contenders(self, rates: Floats) -> Places:
         """The pairs that may spend the largest part, as far as the floats of the distances tell."""
         absolute, relative = self._rounding(rates)
         off = VIEW_ERROR + relative
         least = 0.0
-        kept: list[tuple[Floats, NDArray[np.int64]]] = []
+        kept: list[tuple[Floats, Places]] = []
         for block in self.blocks(rates):
             inverse = self.inverse[block.rows, block.columns]
             low = (block.loads * (1 - off) - absolute) * inverse
@@ -251,17 +232,18 @@ class PairBudgets:
             places = np.stack([rows + block.rows.start, columns + block.columns.start])
             kept.append((high[rows, columns] * (1 + VIEW_ERROR), places))
         pairs = np.concatenate([places[:, high >= least] for high, places in kept], axis=1)
-        return [(i, j) for i, j in pairs.T.tolist() if i < j]
+        return pairs[:, pairs[0] < pairs[1]]
 
-    def _bounds(self, rates: Floats, pairs: list[Pair]) -> tuple[Floats, Floats]:
+    def _bounds(self, rates: Floats, pairs: Places) -> tuple[Floats, Floats]:
         """Floats below and above the parts that some pairs spend."""
         absolute, relative = self._rounding(rates)
-        i, j = (np.array(side) for side in zip(*pairs, strict=True))
-        loads = rates @ np.abs(self.shifted[:, i] - self.shifted[:, j])
-        near, far = self.pairs.enclosed(pairs)
-        with np.errstate(divide="ignore"):
-            lower = np.maximum(loads * (1 - 2 * relative) - 2 * absolute, 0) / far * (1 - 4 * _ROUNDING)
-            upper = (loads * (1 + 2 * relative) + 2 * absolute) / near * (1 + 4 * _ROUNDING)
+        loads = np.zeros(pairs.shape[1])
+        for row, rate in zip(self.shifted, rates, strict=True):
+            if rate:
+                loads += rate * np.abs(row[pairs[0]] - row[pairs[1]])
+        near, far = self.pairs.bounds(pairs)
+        lower = np.maximum(loads * (1 - 2 * relative) - 2 * absolute, 0) / far * (1 - 4 * _ROUNDING)
+        upper = (loads * (1 + 2 * relative) + 2 * absolute) / near * (1 + 4 * _ROUNDING)
         return lower, upper
 
 
@@ -289,7 +271,7 @@ def _places(workload: Workload) -> tuple[int, ...]:
     cells = len(workload.space)
     if not isinstance(workload.space.metric.unit, Discrete) or workload.given.dtype == object:
         return tuple(range(cells))
-    kinds: NDArray[np.int64] = np.unique(workload.given, axis=1, return_index=True)[1]
+    kinds: Places = np.unique(workload.given, axis=1, return_index=True)[1]
     return tuple(np.sort(kinds).tolist())
 
 

@@ -27,8 +27,9 @@ Flags = NDArray[np.bool_]
 def equal_scales(budgets: PairBudgets) -> Scales:
     """Strategy 1: every query has the K-th part of every budget, ``c[k] = K max |Q[k, i] - Q[k, j]| / d(i, j)``."""
     queries = len(budgets.workload)
-    alone = (budgets.greatest_part([Fraction(int(query == k)) for query in range(queries)]) for k in range(queries))
-    return [float_above(queries * Fraction(tightest.part.upper)) for tightest in alone]
+    ones = [[Fraction(int(query == other)) for other in range(queries)] for query in range(queries)]
+    alone = (budgets.part(pair, one) for pair, one in zip(budgets.own_scales()[1], ones, strict=True))
+    return [float_above(queries * part) for part in alone]
 
 
 def shared_scales(budgets: PairBudgets) -> Scales:
@@ -98,7 +99,7 @@ def fairest_rates(budgets: PairBudgets, weights: Floats) -> Floats:
         tight: list[Floats] = []
         for block, fixed in zip(budgets.blocks(rising), budgets.blocks(rates), strict=True):
             distances = budgets.pairs.distances[block.rows, block.columns]
-            open_ = (block.loads > 0) & budgets.pairs.constrained[block.rows, block.columns]
+            open_ = (block.loads > 0) & budgets.pairs.limited[block.rows, block.columns]
             with np.errstate(divide="ignore", invalid="ignore"):
                 limits = np.where(open_, np.maximum(distances - fixed.loads, 0) / block.loads, np.inf)
             room = min(room, float(limits.min()))
@@ -154,7 +155,7 @@ def _limiting(budgets: PairBudgets, query: int, slack: Floats) -> list[tuple[int
     only[query] = 1.0
     found = []
     for block in budgets.blocks(only):
-        limited = (block.loads > 0) & budgets.pairs.constrained[block.rows, block.columns]
+        limited = (block.loads > 0) & budgets.pairs.limited[block.rows, block.columns]
         limits = np.full(block.loads.shape, np.inf)
         np.divide(slack[block.rows, block.columns], block.loads, out=limits, where=limited)
         flat = limits.ravel()

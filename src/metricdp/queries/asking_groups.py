@@ -20,10 +20,13 @@ from metricdp.queries.query_policy import QueryPolicy
 from metricdp.queries.select_statements import Select
 from metricdp.queries.universe import Universe
 
-__all__ = ["MOST_KINDS", "Division", "Shares", "metric_of_cells"]
+__all__ = ["MOST_KINDS", "Division", "Shares", "check_kinds", "check_work", "metric_of_cells"]
 
 MOST_KINDS = 4_000
 """More kinds of records than this are not told apart by one question: all pairs of them are looked at."""
+
+MOST_WORK = 1_000_000_000
+"""The most answers times pairs of kinds of records."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class Division:
     """The records by the columns of the condition and of the groups.
 
     Attributes:
-        columns: those of the condition and of the groups, in the order of the policy.
+        columns: those of the condition and of the groups, in the order of the policy; those of the condition alone
+            have no more cells than it tells apart.
         labels: of the groups that the condition leaves, in the order of the policy's cells; one without names where
             there are no columns to group by.
         group: for each cell of these columns the place of its group, or -1 where the condition leaves it out.
@@ -62,8 +66,9 @@ class Division:
     @classmethod
     def of(cls, select: Select, policy: QueryPolicy) -> Division:
         """The division that a question makes."""
-        names = {*select.conditions, *select.groups}
-        columns = tuple(column for column in policy.columns if column.name in names)
+        known = {column.name: column for column in select.conditions}
+        known |= {name: policy.column(name) for name in select.groups}
+        columns = tuple(known[column.name] for column in policy.columns if column.name in known)
         if not columns:
             return cls((), ((),), np.zeros(1, dtype=np.int64))
         check_kinds(len(column) for column in columns)
@@ -100,6 +105,15 @@ def check_kinds(lengths: Iterable[int]) -> None:
         raise ShapeError(
             f"this question tells {kinds:,} kinds of records apart, and {MOST_KINDS:,} is the most: ask about fewer "
             "columns at once, or declare wider cells (edges or width)"
+        )
+
+
+def check_work(answers: int, kinds: int) -> None:
+    """Refuse so many answers at once that the noise for them would not be found in minutes."""
+    if answers * kinds**2 > MOST_WORK:
+        raise ShapeError(
+            f"{answers:,} numbers at once, about {kinds:,} kinds of records, are too many: group by fewer columns, ask "
+            "for fewer things, or declare wider cells (edges or width)"
         )
 
 

@@ -94,8 +94,7 @@ class GroupPercentiles:
         query = Percentile(self.p, low, high, n=self.policy.most, nulls=False)
         if self.simple:
             return plan(query, records(own))
-        steepest = sensitivity(query, records(own), absolute()).above
-        slope = max(steepest, (high - low) * max(self._leaving(), self._missing(own)))
+        slope = max(_steepest(query, own), (high - low) * max(self._leaving(), self._missing(own)))
         return plan(
             Percentile(self.p, low, high, n=self.policy.most, nulls=True),
             records(nullable(absolute(), high - low)) * (1 / slope),
@@ -105,7 +104,9 @@ class GroupPercentiles:
         """The most groups that a record can leave or enter, for each unit of distance; rounded up."""
         columns = self.division.columns
         points: list[Any] = list(itertools.product(*(column.points for column in columns)))
-        parts = {column.name: metric_of_cells(column, self.shares.metric(self.policy, column.name)) for column in columns}
+        parts = {
+            column.name: metric_of_cells(column, self.shares.metric(self.policy, column.name)) for column in columns
+        }
         metric: Metric | None = attributes(parts) if parts else None
         group = self.division.group
         if self.policy.absent is not None:
@@ -175,6 +176,17 @@ def percentile_of_counts(query: Percentile, values: Sequence[int], counts: NDArr
         return query.middle
     before = min(math.floor(query.p * total / 100), total - 1)
     return Fraction(values[int(np.searchsorted(upto, before, side="right"))])
+
+
+def _steepest(query: Percentile, metric: Metric) -> Fraction:
+    """The most that it moves for each unit of distance while no record comes or goes; rounded up."""
+    unit = metric.unit
+    if unit.kind not in ("nullable", "capped"):
+        return sensitivity(query, records(metric), absolute()).above
+    within = _steepest(query, unit.arguments["base"])
+    if unit.kind == "capped":
+        within = max(within, (query.hi - query.lo) / Fraction(unit.arguments["cap"].enclose().lower))
+    return within / Fraction(metric.level.enclose().lower)
 
 
 def _cells_of(column: Column, values: Sequence[Any]) -> list[int]:

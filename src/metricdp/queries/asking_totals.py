@@ -9,6 +9,7 @@ difference is largest at the ends, and the least and the greatest value of each 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +23,7 @@ from metricdp.errors import KindError, OutOfDomainError, UnsupportedMetricError
 from metricdp.metrics import Metric, Space, attributes
 from metricdp.queries.allocating import allocate
 from metricdp.queries.allocation import Allocation
-from metricdp.queries.asking_groups import Division, Shares, check_kinds, metric_of_cells
+from metricdp.queries.asking_groups import Division, Shares, check_kinds, check_work, metric_of_cells
 from metricdp.queries.columns import Category, Column
 from metricdp.queries.counting import histogram
 from metricdp.queries.histograms import Histogram
@@ -32,7 +33,7 @@ from metricdp.queries.summing import totals
 from metricdp.queries.universe import Universe
 from metricdp.queries.workload import Workload
 
-__all__ = ["Amount", "Linear", "bounds_of", "check_records", "numeric"]
+__all__ = ["Amount", "Linear", "bounds_of", "check_numbers", "check_records", "holds_numbers"]
 
 MOST_EXACT = 250
 """More queries than this share their noise by the paper's strategy 3; fewer, by the best one."""
@@ -50,11 +51,13 @@ class Amount:
         kind: a count of records, or of those that have a value, or a sum of values.
         column: of which; None for a count of all records.
         group: the place of the group.
+        centre: what is taken from each value before it is added. Sums of smaller values need less noise.
     """
 
     kind: Literal["count", "sum"]
     column: str | None
     group: int
+    centre: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,9 @@ class Linear:
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns on which the answers depend."""
-        names = {*self.division.names, *self.summed}
-        return tuple(column for column in self.policy.columns if column.name in names)
+        known = {name: self.policy.column(name) for name in self.summed}
+        known |= {column.name: column for column in self.division.columns}
+        return tuple(known[column.name] for column in self.policy.columns if column.name in known)
 
     # Noise
 
@@ -97,6 +101,7 @@ class Linear:
         """The queries over all kinds of records that have to be told apart from each other."""
         axes = {column.name: self._axis(column) for column in self.columns}
         check_kinds(len(axis) for axis in axes.values())
+        check_work(len(self.amounts), math.prod(len(axis) for axis in axes.values()))
         kinds = list(itertools.product(*axes.values()))
         metrics = {column.name: self._metric(column) for column in self.columns}
         metric: Metric | None = attributes(metrics) if metrics else None
@@ -104,8 +109,13 @@ class Linear:
         if self.policy.absent is not None:
             points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
         assert metric is not None  # where nothing is secret, nothing is asked of this part
-        places = {name: place for place, name in enumerate(axes)}
-        rows = [self._row(amount, kinds, places, len(points)) for amount in self.amounts]
+        groups = self._groups(kinds, list(axes))
+        values = {name: [kind[place].value for kind in kinds] for place, name in enumerate(axes)}
+        rows = np.zeros((len(self.amounts), len(points)), dtype=object)
+        for row, amount in zip(rows, self.amounts, strict=True):
+            for place in np.flatnonzero(groups == amount.group).tolist():
+                value = 1 if amount.column is None else values[amount.column][place]
+                row[place] = 0 if value is None else _plain(value - amount.centre) if amount.kind == "sum" else 1
         space = Space(points, metric)
         return Workload(rows, space, [f"{place}: {amount}" for place, amount in enumerate(self.amounts)])
 
@@ -115,19 +125,13 @@ class Linear:
         method: Literal["exact", "proportional"] = "exact" if len(self.amounts) <= MOST_EXACT else "proportional"
         return allocate(self.workload, method, weights=weights, progress=progress)
 
-    def _row(self, amount: Amount, kinds: Sequence[Any], places: dict[str, int], size: int) -> list[int | Fraction]:
-        row: list[int | Fraction] = [0] * size
-        across = [places[name] for name in self.division.names]
-        for place, kind in enumerate(kinds):
-            if self._group(tuple(kind[axis].cell for axis in across)) != amount.group:
-                continue
-            value = 1 if amount.column is None else kind[places[amount.column]].value
-            row[place] = 0 if value is None else value if amount.kind == "sum" else 1
-        return row
-
-    def _group(self, cells: tuple[int, ...]) -> int:
-        place = int(np.ravel_multi_index(cells, self.division.shape)) if cells else 0
-        return int(self.division.group[place])
+    def _groups(self, kinds: Sequence[Any], names: list[str]) -> NDArray[np.int64]:
+        """The place of the group of each kind of record."""
+        across = [names.index(name) for name in self.division.names]
+        if not across:
+            return np.zeros(len(kinds), dtype=np.int64)
+        cells = np.array([[kind[axis].cell for kind in kinds] for axis in across])
+        return np.asarray(self.division.group[np.ravel_multi_index(tuple(cells), self.division.shape)])
 
     def _metric(self, column: Column) -> Metric:
         own = self.shares.metric(self.policy, column.name)
@@ -135,8 +139,8 @@ class Linear:
 
     def _axis(self, column: Column) -> list[_Kind]:
         if column.name not in self.summed:
-            return [_Kind(point, cell, None) for cell, point in enumerate(column.points)]
-        numeric(column)
+            there = [None if cell == column.missing_code else 1 for cell in range(len(column))]
+            return [_Kind(point, cell, there[cell]) for cell, point in enumerate(column.points)]
         axis = self._listed(column) if isinstance(column, Category) else self._ends(column)
         if column.missing_code is not None:
             axis.append(_Kind(None, column.missing_code, None))
@@ -172,11 +176,13 @@ class Linear:
         added = {name: self._added(source, name, engine) for name in sorted(str(name) for name in sums)}
         answers = []
         for amount in self.amounts:
+            inside = self.division.group == amount.group
             if amount.kind == "sum":
-                chosen = added[str(amount.column)][self.division.group == amount.group].tolist()
-                answers.append(sum(map(Fraction, chosen), Fraction(0)))
+                chosen = added[str(amount.column)][inside].tolist()
+                number = int(cells[amount.column][inside].sum())
+                answers.append(sum(map(Fraction, chosen), Fraction(0)) - number * amount.centre)
             else:
-                answers.append(Fraction(int(cells[amount.column][self.division.group == amount.group].sum())))
+                answers.append(Fraction(int(cells[amount.column][inside].sum())))
         return answers
 
     def _counted(self, source: Any, engine: Any) -> dict[str | None, NDArray[np.int64]]:
@@ -230,15 +236,21 @@ def check_records(found: Histogram, policy: QueryPolicy) -> None:
         raise OutOfDomainError("the table has more records than the policy says there can be (capacity = ..)")
 
 
-def numeric(column: Column) -> None:
+def holds_numbers(column: Column) -> bool:
+    """Whether its values are numbers, all of them within bounds."""
+    listed = isinstance(column, Category) and isinstance(column.values[0], int)
+    return column.other is None and (listed or isinstance(column, Integer | Number))
+
+
+def check_numbers(column: Column) -> None:
     """Refuse a column whose values cannot be added up."""
+    if holds_numbers(column):
+        return
     if column.other is not None:
         raise KindError(
             f"column {column.name!r}: values outside are counted in the cell {column.other!r} and have no number; "
             'declare outside = "clamp" to ask for more than counts'
         )
-    if isinstance(column, Integer | Number) or (isinstance(column, Category) and isinstance(column.values[0], int)):
-        return
     raise KindError(f"column {column.name!r} holds no numbers to add up; count its values, or group by them")
 
 
@@ -258,6 +270,10 @@ def _whole(column: Column) -> Column:
     if isinstance(column, Number):
         return Number(column.name, column.bounds, outside=column.outside, missing=column.missing)
     return column
+
+
+def _plain(value: Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
 
 
 def _stand_ins(cell: Interval, every: bool) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -17,6 +18,8 @@ __all__ = ["NAMES", "level_in_words", "metric_in_words", "metric_of_entry"]
 
 NAMES = ("absolute", "euclidean", "manhattan", "chebyshev", "great_circle", "dates", "discrete")
 """Metrics on single values that need no more than their name."""
+
+_ON_THE_LINE = ("absolute", "euclidean", "manhattan", "chebyshev", "dates")
 
 _NUMBER = r"(?:[0-9]+/[0-9]+|[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]{1,2})?|\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?)"
 _DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
@@ -39,7 +42,9 @@ def level_in_words(text: str) -> Level:
         return Level.of(rational(found["number"]))
     of, divisor = rational(found["inside"] or found["of"]), rational(found["divisor"] or 1)
     if found["of"] is not None and found["divisor"] is not None and of > divisor:
-        raise LevelError(f"'{text.strip()}' could be two things: write ln({found['of']}/{found['divisor']}), or a factor")
+        raise LevelError(
+            f"'{text.strip()}' could be two things: write ln({found['of']}/{found['divisor']}), or a factor"
+        )
     if not divisor:
         raise LevelError("a level is not divided by 0")
     return Level.of(ln(of) * (rational(found["before"] or 1) / divisor))
@@ -61,20 +66,24 @@ def metric_in_words(text: str) -> Metric:
     return unit * level_in_words(" ".join(before)) if before else unit
 
 
-def metric_of_entry(entry: Any) -> Metric:
+def metric_of_entry(entry: Any, span: Fraction | None = None) -> Metric:
     """The metric of one column, as TOML has it.
 
     A number is an ε between any two values; text is read by `metric_in_words`. A table is either a metric as
     `Metric.to_toml` writes it, or ``{ distance = "ln 2/5 absolute", missing = 10 }``: then a missing value is as far
     from any other as two values that are 10 apart, which brings all values within 20.
 
+    Args:
+        entry: what stands in the policy.
+        span: how far apart two values can be, where they are numbers or days.
+
     >>> print(metric_of_entry(Decimal("0.5")))
     0.5·[x ≠ y]
-    >>> print(metric_of_entry({"distance": "ln 2/5 absolute", "missing": 200}))
-    ln 2/5·(min(|x − y|, 400) with ∅ at 200)
+    >>> print(metric_of_entry({"distance": "ln 2/5 absolute", "missing": 10}))
+    ln 2/5·(min(|x − y|, 20) with ∅ at 10)
     """
     if isinstance(entry, int | Decimal | float) and not isinstance(entry, bool):
-        return attributes({"it": float("inf") if entry == Decimal("inf") else Fraction(entry)}).parts[0]
+        return attributes({"it": math.inf if entry == Decimal("inf") else Fraction(entry)}).parts[0]
     if isinstance(entry, str):
         return metric_in_words(entry)
     if not isinstance(entry, Mapping):
@@ -88,5 +97,6 @@ def metric_of_entry(entry: Any) -> Metric:
     if apart <= 0:
         raise LevelError("missing = .. is a distance, and positive")
     unit = metric.unit
-    near = unit if unit.greatest != float("inf") and unit.greatest <= 2 * apart else capped(unit, 2 * apart)
+    within = unit.greatest if unit.kind not in _ON_THE_LINE or span is None else span
+    near = unit if within != math.inf and within <= 2 * apart else capped(unit, 2 * apart)
     return nullable(near, apart) * metric.level

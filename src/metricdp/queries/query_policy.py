@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from metricdp.errors import MetricDPError, PolicyError, UnknownCategoryError
 from metricdp.exact.level import Level
 from metricdp.metrics import Guarantee, Metric, attributes, capped, nullable, records
 from metricdp.queries.columns import Column
+from metricdp.queries.intervals import Date, Ordered
 from metricdp.queries.metric_words import level_in_words, metric_of_entry
 from metricdp.queries.universe_toml import universe_of
 
@@ -180,13 +182,21 @@ def _metrics(tree: Any, columns: list[Column], universe: Any, problems: list[str
             problems.append(f"column {column.name!r} has no metric: write [metric] {column.name} = 0.5, or another one")
             continue
         try:
-            metrics[column.name] = metric_of_entry(tree[column.name])
+            metrics[column.name] = metric_of_entry(tree[column.name], _span(column))
             _check(column, metrics[column.name])
         except MetricDPError as error:
             problems.append(f"metric of {column.name!r}: {error}")
         except (ArithmeticError, TypeError, ValueError):
             problems.append(f"metric of {column.name!r}: it is not of the form that it needs")
     return metrics
+
+
+def _span(column: Column) -> Fraction | None:
+    """How far apart two values can be, as numbers or in days."""
+    if not isinstance(column, Ordered) or column.other is not None:
+        return None
+    low, high = column.bounds
+    return Fraction((high - low).days if isinstance(column, Date) else high - low)
 
 
 def _check(column: Column, metric: Metric) -> None:
@@ -203,7 +213,7 @@ def _check(column: Column, metric: Metric) -> None:
     except MetricDPError:
         raise PolicyError(
             [
-                f"{metric} does not say how far a missing value is from others: write {{ distance = .., missing = 10 }}, "
-                "as far as values that are 10 apart; or an ε"
+                f"{metric} does not say how far a missing value is from others: write "
+                "{ distance = .., missing = 10 }, as far as values that are 10 apart; or an ε"
             ]
         ) from None

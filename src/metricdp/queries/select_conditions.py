@@ -3,23 +3,68 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import operator
+from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import InputError
-from metricdp.queries.predicates import Predicate, col
+from metricdp.queries.columns import Column
+from metricdp.queries.intervals import Date, Integer
+from metricdp.queries.predicates import Cells, Predicate, col, true_cells
 from metricdp.queries.query_policy import QueryPolicy
+from metricdp.queries.universe import Universe
 
 __all__ = ["column_name", "number_of", "predicate_of", "refuse", "shown"]
 
+_COMPARE: dict[str, Callable[[Cells, Any], Any]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _FORMS = "=, <>, <, <=, >, >=, between, in, is null, and, or, not, with a column and values"
 
 
-def predicate_of(node: Any, policy: QueryPolicy) -> tuple[Predicate, tuple[str, ...]]:
-    """The predicate of a parsed condition, and the columns in it."""
+def predicate_of(node: Any, policy: QueryPolicy) -> tuple[Predicate, tuple[Column, ...]]:
+    """The predicate of a parsed condition, and the columns in it, with no more cells than it tells apart."""
     reader = _Reader(policy)
     predicate = reader.read(node)
-    return predicate, tuple(reader.columns)
+    return predicate, tuple(_merged(policy.column(name), values) for name, values in reader.compared.items())
+
+
+def _merged(column: Column, compared: list[Any]) -> Column:
+    """The column with neighbouring cells made one, but for those that begin at or after a value compared with."""
+    if isinstance(column, Integer):
+        numbers = [math.floor(Fraction(value)) for value in compared]
+        wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
+        edges = [start for start in column.starts[1:] if start in wanted]
+        return Integer(
+            column.name,
+            column.bounds,
+            edges=edges,
+            outside=column.outside,
+            missing=column.missing,
+            other=column.other,
+        )
+    if isinstance(column, Date):
+        days = [column.value(value) for value in compared]
+        after = {*days, *(day + dt.timedelta(days=1) for day in days)}
+        edges_found = [start for start in column.starts[1:] if start in after]
+        return Date(
+            column.name,
+            column.bounds,
+            edges=edges_found,
+            zone=column.zone,
+            outside=column.outside,
+            missing=column.missing,
+            other=column.other,
+        )
+    return column
 
 
 def column_name(node: Any, policy: QueryPolicy) -> str:
@@ -50,11 +95,11 @@ def shown(node: Any) -> str:
 
 
 class _Reader:
-    """Turns expressions into predicates, and remembers the columns."""
+    """Turns expressions into predicates, and remembers what each column is compared with."""
 
     def __init__(self, policy: QueryPolicy) -> None:
         self.policy = policy
-        self.columns: dict[str, None] = {}
+        self.compared: dict[str, list[Any]] = {}
 
     def read(self, node: Any) -> Predicate:
         from sqlglot import exp
@@ -68,20 +113,21 @@ class _Reader:
         if isinstance(node, exp.Not):
             return ~self.read(node.this)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return col(self._column(node.this, node)).is_missing()
+            return self._decided(node.this, node, [], lambda column: column.is_missing())
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             low, high = self._value(node.args["low"], node), self._value(node.args["high"], node)
-            return col(self._column(node.this, node)).between(low, high)
+            return self._decided(node.this, node, [low, high], lambda column: column.between(low, high))
         if isinstance(node, exp.In):
             if any(value for key, value in node.args.items() if key not in ("this", "expressions")):
                 raise refuse(node, "after in stands a list of values: x in (1, 2, 3)")
-            return col(self._column(node.this, node)).isin([self._value(item, node) for item in node.expressions])
+            values = [self._value(item, node) for item in node.expressions]
+            return self._decided(node.this, node, values, lambda column: column.isin(values))
         return self._compared(node)
 
     def _compared(self, node: Any) -> Predicate:
         from sqlglot import exp
 
-        signs = {exp.EQ: "==", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+        signs = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         sign = signs.get(type(node))
         if sign is None:
@@ -91,17 +137,20 @@ class _Reader:
         column, value = node.this, node.expression
         if isinstance(value, exp.Column) and not isinstance(column, exp.Column):
             column, value, sign = value, column, turned.get(sign, sign)
-        found = col(self._column(column, node))
-        return found._compared(sign, self._value(value, node))  # type: ignore[arg-type]
+        plain, compare = self._value(value, node), _COMPARE[sign]
+        return self._decided(column, node, [plain], lambda found: compare(found, plain))
 
-    def _column(self, node: Any, whole: Any) -> str:
+    def _decided(self, node: Any, whole: Any, values: list[Any], condition: Callable[[Cells], Predicate]) -> Predicate:
+        """A condition on one column, once it is known that its cells decide it."""
         from sqlglot import exp
 
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             raise refuse(whole, f"a column of the policy stands alone on one side; a condition is made of {_FORMS}")
         name = column_name(node, self.policy)
-        self.columns[name] = None
-        return name
+        predicate = condition(col(name))
+        true_cells(Universe([self.policy.column(name)]), predicate)
+        self.compared.setdefault(name, []).extend(values)
+        return predicate
 
     def _value(self, node: Any, whole: Any) -> Any:
         from sqlglot import exp

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from metricdp.errors import InputError, MissingExtraError
+from metricdp.queries.columns import Column
 from metricdp.queries.predicates import Predicate
 from metricdp.queries.query_policy import QueryPolicy
 from metricdp.queries.select_conditions import column_name, number_of, predicate_of, refuse, shown
@@ -58,14 +59,14 @@ class Select:
     Attributes:
         aggregates: what is asked, in order.
         where: the condition; None for all records.
-        conditions: the columns in the condition.
+        conditions: the columns in the condition, with no more cells than it tells apart.
         groups: the columns to group by.
         text: the statement as it was written.
     """
 
     aggregates: tuple[Aggregate, ...]
     where: Predicate | None
-    conditions: tuple[str, ...]
+    conditions: tuple[Column, ...]
     groups: tuple[str, ...]
     text: str
 
@@ -107,8 +108,8 @@ def read_select(text: str, policy: QueryPolicy) -> Select:
     groups = tuple(_groups(statement, policy))
     aggregates = tuple(_aggregates(statement, policy, groups))
     condition = statement.args.get("where")
-    where, names = (None, ()) if condition is None else predicate_of(condition.this, policy)
-    return Select(aggregates, where, names, groups, text.strip())
+    where, conditions = (None, ()) if condition is None else predicate_of(condition.this, policy)
+    return Select(aggregates, where, conditions, groups, text.strip())
 
 
 def _refuse_clauses(statement: exp.Select) -> None:

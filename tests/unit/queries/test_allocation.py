@@ -327,7 +327,7 @@ def test_the_noise_is_the_one_that_was_proved():
 def test_distances_on_the_globe_are_close_without_balls():
     """Floats serve for far cells and balls for near ones; all agree with balls."""
     from metricdp.channels.pairs import Pairs
-    from metricdp.queries.allocating_pairs import UniversePairs
+    from metricdp.queries.allocating_distances import UniversePairs
 
     generator = np.random.default_rng(3)
     points = [tuple(p) for p in (generator.random((12, 2)) * [180, 360] - [90, 180]).tolist()]
@@ -353,3 +353,54 @@ def test_hairs_beside_large_coefficients_are_refused():
     workload = Workload([[0, 1, 1 + Fraction(1, 10**30)]], Space([("a", 0), ("b", 0), ("b", 1)], d), names=["hair"])
     with pytest.raises(OutOfDomainError, match="'hair' tells cells apart by less than floats hold"):
         allocate(workload)
+
+
+@pytest.mark.parametrize(
+    ("metric", "cells"),
+    [
+        (metrics.hamming(), [(i, j, k) for i in range(3) for j in range(3) for k in range(3)]),
+        (ln(2) * metrics.hamming(), [(i, j, k) for i in range(3) for j in range(3) for k in range(3)]),
+        (
+            ln(3) * metrics.attributes({"a": 0.1, "b": metrics.absolute() / 7, "c": ln(2) * metrics.discrete()}),
+            [(i, j, k) for i in (True, "x") for j in range(4) for k in "abc"],
+        ),
+        (metrics.attributes({"a": math.inf, "b": 0.3}), [(i, j) for i in range(9) for j in range(9)]),
+        (metrics.records(metrics.absolute() / 3), [(i, j) for i in range(9) for j in range(9)]),
+        (0.7 * metrics.discrete(), list(range(20))),
+        (metrics.euclidean(), [(i, j) for i in range(5) for j in range(4)]),
+    ],
+)
+def test_bounds_on_distances_hold_and_are_close(metric, cells):
+    """Whole tables of distances, put together from those of the positions, against each distance alone."""
+    from metricdp.queries.allocating_distances import UniversePairs
+
+    space = Space(cells, metric)
+    places = np.stack(np.triu_indices(len(cells), 1))
+    below, above = UniversePairs(space, tuple(range(len(cells)))).bounds(places)
+    for (i, j), low, high in zip(places.T.tolist(), below.tolist(), above.tolist(), strict=True):
+        distance = metric.enclose(cells[i], cells[j])
+        assert low <= distance.lower
+        assert high >= distance.upper
+        assert high == math.inf or high - low <= 1e-14 * high
+
+
+def test_pairs_that_follow_from_others_are_left_out_only_where_they_follow():
+    """In a product with distances added up, cells that differ at two positions have one between them."""
+    from metricdp.queries.allocating_distances import UniversePairs
+
+    d = metrics.attributes({"a": 1, "b": metrics.absolute()})
+    whole = [(i, j) for i in range(3) for j in range(3)]
+    for cells, metric, product in ((whole, d, True), (whole[:-1], d, False), (whole, metrics.euclidean(), False)):
+        pairs = UniversePairs(Space(cells, metric), tuple(range(len(cells))))
+        assert pairs.limited.sum() == (36 if product else len(cells) * (len(cells) - 1))
+        if product:
+            differing = [sum(np.not_equal(cells[i], cells[j])) for i, j in np.argwhere(pairs.limited)]
+            assert set(differing) == {1}
+
+
+def test_marginals_of_a_product_have_round_scales():
+    space = Space.bits(6, 0.5 * metrics.hamming())
+    workload = Workload(np.array(space.points).T, space)
+    for method in METHODS[1:]:
+        assert allocate(workload, method).scales == (2.0,) * 6
+    assert allocate(workload, "equal").scales == (12.0,) * 6
