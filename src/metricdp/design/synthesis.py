@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from metricdp.channels.certifying import certify
 from metricdp.design.coarsening import Instance
@@ -80,11 +81,13 @@ def optimal(
         raise LevelError("a gap is positive")
     if time_limit is not None and not time_limit > 0:
         raise LevelError("a time limit is positive")
-    if isinstance(prior, str) and prior == "worst":
-        worst = WorstCase.of(space, "uniform", loss, outputs)
-        return _WorstCaseSynthesis(worst, gap, time_limit, progress, symmetry).run()
-    problem = Problem.of(space, prior, loss, outputs)
-    return _Synthesis(problem, gap, time_limit, progress, symmetry).run()
+    # The cores are for the pricing problems: threads of a matrix product of this size wait longer than they work.
+    with threadpool_limits(1, "blas"):
+        if isinstance(prior, str) and prior == "worst":
+            worst = WorstCase.of(space, "uniform", loss, outputs)
+            return _WorstCaseSynthesis(worst, gap, time_limit, progress, symmetry).run()
+        problem = Problem.of(space, prior, loss, outputs)
+        return _Synthesis(problem, gap, time_limit, progress, symmetry).run()
 
 
 class _Synthesis:
