@@ -37,6 +37,7 @@ _WHOLE = 6
 _MANY = 64
 """With more outputs than this to be asked, a problem of a quarter of the points shows where to begin."""
 
+_PATIENCE = 12
 _COARSE_GAP = 0.01
 _MOST_PAIRS = 100_000
 """Of points and outputs: for so many the solver's state is kept in memory, a gigabyte; the others' is rebuilt."""
@@ -91,7 +92,7 @@ class ColumnSearch:
             self.start = first
             self.seeded = len(self.orbits.representatives) > _MANY and self._seed()
         centre = self.start if self.flows is None else self._orbit_values(self.prices)
-        step, guess, stuck = 1.0, self.bound, False
+        step, guess, stuck, still = 1.0, self.bound, False, 0
         while True:
             self.weigh()
             if self._close(self.bound, target):
@@ -113,12 +114,16 @@ class ColumnSearch:
             bound = self._price(trial, whole)
             if bound is None:
                 return False
-            stuck = not stuck and len(self.master.columns) == before and bound <= guess + 1e-9 * abs(guess)
+            moved = len(self.master.columns) > before or bound > guess + 1e-9 * abs(guess)
+            stuck, still = not stuck and not moved, 0 if moved else still + 1
+            if still == _PATIENCE:  # as near as floats can go
+                return False
             if bound >= guess:
                 centre, guess = trial, bound
             if whole and guess > self.bound:  # it was too hopeful
                 centre, guess = self._orbit_values(self.prices), self.bound
             step *= float(np.clip(_LEVEL * (self.loss - guess) / max(promised, 1e-12), 0.4, 4.0))
+            step = float(np.clip(step, 1e-9, 1e9))
             self.rounds += 1
             if self.tell is not None:
                 self.tell(self)

@@ -10,6 +10,10 @@ from metricdp.channels.certified import Certified
 __all__ = ["Optimal"]
 
 
+_NOTHING = 1e-280
+"""What is added to a loss of zero when it is rounded up."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimal(Certified):
     """A private channel of least expected loss, up to a gap that is proved.
@@ -32,7 +36,7 @@ class Optimal(Certified):
     def gap(self) -> float:
         """``(loss - bound) / |loss|``: by what part of its loss the channel may miss the best one; 0 where it is it."""
         apart = self.loss - self.bound
-        return 0.0 if apart <= 0 else apart / abs(self.loss) if self.loss else float("inf")
+        return 0.0 if apart <= _NOTHING else apart / abs(self.loss) if self.loss else float("inf")
 
     def __repr__(self) -> str:
         return (

@@ -104,7 +104,7 @@ class _Synthesis:
         points, outputs = problem.costs.shape
         self.orbits = Orbits.of(problem.shorter, problem.costs) if symmetry else Orbits.none(points, outputs)
         constant = float(problem.costs.sum(axis=0).min())
-        self.unit = constant / points if constant > 0 else 1.0
+        self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
         self.costs = problem.costs / self.unit
         instance = Instance(
             problem.shorter,
@@ -182,7 +182,8 @@ class _Synthesis:
                 first, second, amount = settled[orbits.outputs[z]]
                 flows[z] = (orbits.carriers[z][first], orbits.carriers[z][second], amount)
         bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, 2.0**-48)
-        return max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
+        shown = max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
+        return max(shown, 0.0) if (problem.losses >= 0).all() else shown
 
 
 class _WorstCaseSynthesis(_Synthesis):

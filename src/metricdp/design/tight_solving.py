@@ -50,8 +50,8 @@ def solve(space: Space) -> Solved:
     classes = DistanceClasses.of(space)
     if not classes.reduced:
         return _as_regular(phi)
-    rational = phi.rational and len(classes.leaders) <= _EXACT_CLASSES
-    if rational:
+    few = len(classes.leaders) <= _EXACT_CLASSES
+    if few and all(phi.exactly(i, j) is not None for i, j in classes.pairs):  # one pair for each different distance
         return _solve_exactly(phi, classes) or _as_regular(phi)
     bits = _FEWEST_BITS
     while bits <= _MOST_BITS:

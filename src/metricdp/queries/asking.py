@@ -14,8 +14,10 @@ from metricdp.exact.balls import float_above
 from metricdp.exact.bits import source as noise_source
 from metricdp.mechanisms.stepped import Geometric
 from metricdp.queries.allocation import Allocation
+from metricdp.queries.answer_plans import Plan
 from metricdp.queries.asking_groups import Division, Shares
 from metricdp.queries.asking_percentiles import GroupPercentiles
+from metricdp.queries.asking_single import Single, single
 from metricdp.queries.asking_totals import Amount, Linear, bounds_of, check_numbers, check_records, holds_numbers
 from metricdp.queries.counting import histogram
 from metricdp.queries.query_policy import QueryPolicy
@@ -39,9 +41,10 @@ def ask(
 ) -> TableAnswers:
     """Answer a question about a table privately, with error bars, spending the policy's metric once for all answers.
 
-    Counts and sums, also by group, are linear queries: Laplace noise, shared among them by `allocate`. An average is
-    the noisy sum by the noisy count. Percentiles, minimum and maximum among them, are drawn by the truncated geometric
-    mechanism. Where several of these depend on one column, they share its metric in equal parts.
+    Counts and sums, also by group, are linear queries: Laplace noise, shared among them by `allocate`; or where one
+    number alone needs noise, the truncated geometric mechanism. An average is the noisy sum by the noisy count.
+    Percentiles, minimum and maximum among them, are drawn by the truncated geometric mechanism. Where several of these
+    depend on one column, they share its metric in equal parts.
 
     Args:
         source: a file or a frame, or what else `histogram` takes.
@@ -244,15 +247,27 @@ class Asking:
             public = _Noisy(float(self.policy.most), None)
             return dict.fromkeys(self.amounts, public), [Part(names, {}, "no noise", True, "the number is public")]
         allocation = self.linear.allocate(progress)
+        alone = single(self.linear, allocation)
         noisy = {}
         for place, (amount, truth) in enumerate(zip(self.amounts, self.linear.truth(source, engine), strict=True)):
             mechanism = allocation.mechanism(place, self.policy.most)
-            value = float(truth) if mechanism is None else float(mechanism.release([truth])[0])
-            noisy[amount] = _Noisy(value, mechanism)
-        why = "these answers are the same whatever is secret" if not any(allocation.scales) else _why(allocation)
-        words = "Laplace noise" if any(allocation.scales) else "no noise"
-        part = Part(names, self.linear.shares.columns, words, not any(allocation.scales), why)
-        return noisy, [part]
+            if mechanism is None:
+                noisy[amount] = _Noisy(float(truth), None)
+            elif alone is not None:
+                noisy[amount] = _Noisy(alone.draw(truth), alone.plan.error_bar)
+            else:
+                noisy[amount] = _Noisy(float(mechanism.release([truth])[0]), mechanism.radius)
+        return noisy, [self._linear_part(names, self.linear, allocation, alone)]
+
+    def _linear_part(
+        self, names: tuple[str, ...], linear: Linear, allocation: Allocation, alone: Single | None
+    ) -> Part:
+        shares = linear.shares.columns
+        if alone is not None:
+            return Part(names, shares, _noise(alone.plan), alone.plan.optimal, alone.plan.why)
+        if not any(allocation.scales):
+            return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
+        return Part(names, shares, "Laplace noise", False, _why(allocation))
 
     def _found(self, aggregate: Aggregate, group: int, noisy: dict[Amount, _Noisy]) -> Found:
         amounts = self._amounts(aggregate, group)
@@ -265,7 +280,7 @@ class Asking:
             bar = first.bar(CONFIDENCE)
             span = self.policy.most * (max(high, Fraction(0)) - min(low, Fraction(0)))
             return Found(first.value, bar, 2 * Fraction(bar) < span)
-        return _average(first, second[0], amounts[0].centre, low, high)
+        return _average(first, second[0], amounts[0].centre, (low, high), self.policy.most)
 
     def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[Found], Part]:
         part = self.percentiles[name]
@@ -275,31 +290,30 @@ class Asking:
         span = part.column.declared[-1] - part.column.declared[0]
         tells = 2 * bar < (span if isinstance(span, int) else span.days)
         found = [Found(part.shown(planned.draw(truth)), bar, tells) for truth in part.truth(source, engine)]
-        words = "no noise" if planned.mechanism is None else "Laplace noise"
-        if isinstance(planned.mechanism, Geometric):
-            words = "truncated geometric noise"
-        why = planned.why if part.simple else "records can leave their group: no theorem says that it is the best"
-        return found, Part((name,), part.shares.columns, words, planned.optimal and part.simple, why)
+        known = part.of_all is not None
+        why = planned.why if known else "a record can come or go: no theorem says that it is the best"
+        return found, Part((name,), part.shares.columns, _noise(planned), planned.optimal and known, why)
 
 
 @dataclass(frozen=True)
 class _Noisy:
-    """A noisy number and its noise."""
+    """A noisy number, and how far it is from the truth at most with a probability; None where it is the truth."""
 
     value: float
-    mechanism: Any
+    reach: Callable[[float], float | None] | None
 
     def bar(self, confidence: Fraction) -> float:
-        return 0.0 if self.mechanism is None else float(self.mechanism.radius(float(confidence)))
+        return 0.0 if self.reach is None else float(self.reach(float(confidence)) or 0.0)
 
 
-def _average(total: _Noisy, count: _Noisy, centre: Fraction, low: Fraction, high: Fraction) -> Found:
+def _average(total: _Noisy, count: _Noisy, centre: Fraction, bounds: tuple[Fraction, Fraction], records: int) -> Found:
     """The noisy sum by the noisy count, from the centre on, and all that the true ones can come to by their error bars.
 
     Where both are noisy, each bar fails half as often, so that both hold with the confidence that is wanted. The truth
-    is one of somebody at least: of nobody there is no average.
+    is one of somebody at least, since of nobody there is no average, and of no more than there are records.
     """
-    both = total.mechanism is not None and count.mechanism is not None
+    low, high = bounds
+    both = total.reach is not None and count.reach is not None
     confidence = 1 - (1 - CONFIDENCE) / 2 if both else CONFIDENCE
     added, off = Fraction(total.value), Fraction(total.bar(confidence))
     number, away = Fraction(count.value), Fraction(count.bar(confidence))
@@ -307,17 +321,28 @@ def _average(total: _Noisy, count: _Noisy, centre: Fraction, low: Fraction, high
     def within(value: Fraction) -> Fraction:
         return min(max(value, low), high)
 
-    fewest, most = max(number - away, Fraction(1)), max(number + away, Fraction(1))
-    value = within(centre + added / max(number, Fraction(1)))
-    ends = [within(centre + (added + sign * off) / by) for sign in (-1, 1) for by in (fewest, most)]
-    bar = float_above(max(abs(end - value) for end in ends))
+    one, all_of_them = Fraction(1), Fraction(records)
+    fewest, most = max(number - away, one), min(number + away, all_of_them)
+    if fewest > most:  # nothing is known of the count
+        fewest, most = one, all_of_them
+    value = within(centre + added / min(max(number, one), all_of_them))
+    ends = [centre + (added + sign * off) / by for sign in (-1, 1) for by in (fewest, most)]
+    if max(ends) < low or min(ends) > high:  # one of the bars has failed, so nothing is known
+        ends = [low, high]
+    bar = float_above(max(abs(within(end) - value) for end in ends))
     return Found(float(value), bar, 2 * Fraction(bar) < high - low)
+
+
+def _noise(planned: Plan) -> str:
+    if planned.mechanism is None:
+        return "no noise"
+    return "truncated geometric noise" if isinstance(planned.mechanism, Geometric) else "Laplace noise"
 
 
 def _why(allocation: Allocation) -> str:
     if allocation.gap is None:
         return "shared among so many answers by the paper's strategy 3 (paper 4, Algorithm 3)"
     return (
-        f"no Laplace noise on these answers has a mean squared error that is lower by more than "
-        f"{max(allocation.gap, 1e-9):.1g} of it; other noise may be better"
+        "no Laplace noise on these answers has a lower mean squared error, each beside the most that one record can "
+        f"add, up to {max(allocation.gap, 1e-9):.1g} of it; other noise may be better"
     )

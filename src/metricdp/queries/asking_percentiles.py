@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.errors import KindError, UnsupportedMetricError
+from metricdp.exact.level import Level
 from metricdp.metrics import Metric, Space, absolute, attributes, capped, nullable, records
 from metricdp.queries.aggregates import Percentile
 from metricdp.queries.allocating import allocate
@@ -80,21 +81,31 @@ class GroupPercentiles:
             raise KindError(f"column {found.name!r} has one value only, which is its percentile")
         return single
 
-    @property
-    def simple(self) -> bool:
-        """Whether no record can leave the one group there is."""
+    @cached_property
+    def query(self) -> Percentile:
+        """The percentile of records none of which is absent."""
+        low, high = self._line(self.column.declared[0]), self._line(self.column.declared[-1])
+        return Percentile(self.p, low, high, n=self.policy.most, nulls=False)
+
+    @cached_property
+    def of_all(self) -> Plan | None:
+        """The noise where no record can leave the one group there is; None where one can."""
         certain = len(self.division.labels) == 1 and not bool((self.division.group < 0).any())
-        return certain and self.policy.absent is None and self.column.missing is None
+        if not certain or self.policy.absent is not None or self.column.missing is not None:
+            return None
+        own = _between_values(_as_numbers(self.shares.metric(self.policy, self.name)), self.query)
+        if own.unit.kind == "capped":
+            return None  # it is no metric that paper 1 has a closed form for
+        return plan(self.query, records(own))
 
     @cached_property
     def plan(self) -> Plan:
         """The noise for each group, decided before any data are seen."""
-        low, high = self._line(self.column.declared[0]), self._line(self.column.declared[-1])
+        if self.of_all is not None:
+            return self.of_all
         own = _as_numbers(self.shares.metric(self.policy, self.name))
-        query = Percentile(self.p, low, high, n=self.policy.most, nulls=False)
-        if self.simple:
-            return plan(query, records(own))
-        slope = max(_steepest(query, own), (high - low) * max(self._leaving(), self._missing(own)))
+        low, high = self.query.lo, self.query.hi
+        slope = max(_steepest(self.query, own), (high - low) * max(self._leaving(), self._missing(own)))
         return plan(
             Percentile(self.p, low, high, n=self.policy.most, nulls=True),
             records(nullable(absolute(), high - low)) * (1 / slope),
@@ -176,6 +187,19 @@ def percentile_of_counts(query: Percentile, values: Sequence[int], counts: NDArr
         return query.middle
     before = min(math.floor(query.p * total / 100), total - 1)
     return Fraction(values[int(np.searchsorted(upto, before, side="right"))])
+
+
+def _between_values(metric: Metric, query: Percentile) -> Metric:
+    """The same metric where no value is missing, and without a cap that none of them reaches."""
+    unit = metric.unit
+    if unit.kind == "nullable":
+        return _between_values(unit.arguments["base"] * metric.level, query)
+    if unit.kind == "capped" and unit.arguments["base"].unit.kind == "absolute":
+        base: Metric = unit.arguments["base"]
+        cap: Level = unit.arguments["cap"]
+        if base.level * (query.hi - query.lo) <= cap:
+            return base * metric.level
+    return metric
 
 
 def _steepest(query: Percentile, metric: Metric) -> Fraction:

@@ -19,8 +19,6 @@ __all__ = ["NAMES", "level_in_words", "metric_in_words", "metric_of_entry"]
 NAMES = ("absolute", "euclidean", "manhattan", "chebyshev", "great_circle", "dates", "discrete")
 """Metrics on single values that need no more than their name."""
 
-_ON_THE_LINE = ("absolute", "euclidean", "manhattan", "chebyshev", "dates")
-
 _NUMBER = r"(?:[0-9]+/[0-9]+|[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]{1,2})?|\.[0-9]+(?:[eE][-+]?[0-9]{1,2})?)"
 _DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _LEVEL = re.compile(
@@ -66,16 +64,12 @@ def metric_in_words(text: str) -> Metric:
     return unit * level_in_words(" ".join(before)) if before else unit
 
 
-def metric_of_entry(entry: Any, span: Fraction | None = None) -> Metric:
+def metric_of_entry(entry: Any) -> Metric:
     """The metric of one column, as TOML has it.
 
     A number is an ε between any two values; text is read by `metric_in_words`. A table is either a metric as
     `Metric.to_toml` writes it, or ``{ distance = "ln 2/5 absolute", missing = 10 }``: then a missing value is as far
     from any other as two values that are 10 apart, which brings all values within 20.
-
-    Args:
-        entry: what stands in the policy.
-        span: how far apart two values can be, where they are numbers or days.
 
     >>> print(metric_of_entry(Decimal("0.5")))
     0.5·[x ≠ y]
@@ -97,6 +91,5 @@ def metric_of_entry(entry: Any, span: Fraction | None = None) -> Metric:
     if apart <= 0:
         raise LevelError("missing = .. is a distance, and positive")
     unit = metric.unit
-    within = unit.greatest if unit.kind not in _ON_THE_LINE or span is None else span
-    near = unit if within != math.inf and within <= 2 * apart else capped(unit, 2 * apart)
+    near = unit if unit.greatest != math.inf and unit.greatest <= 2 * apart else capped(unit, 2 * apart)
     return nullable(near, apart) * metric.level

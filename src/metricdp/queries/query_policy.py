@@ -6,15 +6,13 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from metricdp.errors import MetricDPError, PolicyError, UnknownCategoryError
 from metricdp.exact.level import Level
-from metricdp.metrics import Guarantee, Metric, attributes, capped, nullable, records
+from metricdp.metrics import Guarantee, Metric, attributes, capped, discrete, nullable, records
 from metricdp.queries.columns import Column
-from metricdp.queries.intervals import Date, Ordered
 from metricdp.queries.metric_words import level_in_words, metric_of_entry
 from metricdp.queries.universe_toml import universe_of
 
@@ -121,10 +119,8 @@ def absent_at(metric: Metric | None, absent: Level) -> Metric:
     >>> print(absent_at(absolute(), Level.of(3)))
     min(|x − y|, 6) with ∅ at 3
     """
-    from metricdp.metrics import discrete
-
-    if metric is None:
-        return nullable(discrete() * absent, absent)
+    if metric is None:  # all that is asked is whether a record is there
+        return discrete() * absent
     return nullable(capped(metric, absent * 2), absent)
 
 
@@ -182,21 +178,13 @@ def _metrics(tree: Any, columns: list[Column], universe: Any, problems: list[str
             problems.append(f"column {column.name!r} has no metric: write [metric] {column.name} = 0.5, or another one")
             continue
         try:
-            metrics[column.name] = metric_of_entry(tree[column.name], _span(column))
+            metrics[column.name] = metric_of_entry(tree[column.name])
             _check(column, metrics[column.name])
         except MetricDPError as error:
             problems.append(f"metric of {column.name!r}: {error}")
         except (ArithmeticError, TypeError, ValueError):
             problems.append(f"metric of {column.name!r}: it is not of the form that it needs")
     return metrics
-
-
-def _span(column: Column) -> Fraction | None:
-    """How far apart two values can be, as numbers or in days."""
-    if not isinstance(column, Ordered) or column.other is not None:
-        return None
-    low, high = column.bounds
-    return Fraction((high - low).days if isinstance(column, Date) else high - low)
 
 
 def _check(column: Column, metric: Metric) -> None:

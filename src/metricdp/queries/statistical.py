@@ -17,7 +17,7 @@ from metricdp.queries.allocating_strategies import certified
 from metricdp.queries.allocation import Allocation, verdict_of
 from metricdp.queries.workload import Workload
 
-__all__ = ["marginals", "statistical"]
+__all__ = ["attribute_averages", "statistical"]
 
 
 def statistical(
@@ -48,7 +48,7 @@ def statistical(
     return Workload([list(row) for row in zip(*columns, strict=True)], space, names)
 
 
-def marginals(space: Space, total: int, bias: bool = True) -> Allocation:
+def attribute_averages(space: Space, total: int, bias: bool = True) -> Allocation:
     """The averages of all attributes, each with the budget of its own attribute: the d-way marginal query.
 
     For ``d(u, v) = sum_i d_i(u_i, v_i)`` the problem falls into one for each attribute,
@@ -73,13 +73,13 @@ def marginals(space: Space, total: int, bias: bool = True) -> Allocation:
     >>> import metricdp as mdp
     >>> d = mdp.metrics.attributes({"age": mdp.metrics.absolute() / 8, "member": 0.5})
     >>> space = Space([(age, member) for age in range(3) for member in (-1, 1)], d)
-    >>> marginals(space, total=16).scales
+    >>> attribute_averages(space, total=16).scales
     (0.5, 0.25)
     """
     _check_total(total)
     unit = space.metric.unit
     if not isinstance(unit, Attributes):
-        raise UnsupportedMetricError("marginals take cells with attributes: metrics.attributes({name: metric})")
+        raise UnsupportedMetricError("cells with attributes are wanted: metrics.attributes({name: metric})")
     cells = [vector(cell, row) for row, cell in enumerate(space.points)]
     workload = statistical(lambda cell: list(cell), space, total, unit.names)
     rows, scales = [], []

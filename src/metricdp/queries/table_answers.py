@@ -108,6 +108,13 @@ class TableAnswers:
 
     def meanings(self) -> Iterator[tuple[str, float]]:
         """What two people may differ by, in words, and the factor by which an adversary's odds can move at most."""
+        absent = self.policy.absent
+        most = math.inf if absent is None else Guarantee(discrete() * absent).odds(2)  # by way of an absent record
+        yield from ((words, min(factor, most)) for words, factor in self._by_column())
+        if absent is not None:
+            yield "being in the table at all", Guarantee(discrete() * absent).odds(1)
+
+    def _by_column(self) -> Iterator[tuple[str, float]]:
         for name in self.columns:
             metric = self.policy.metric(name)
             base = metric.unit.arguments["base"] if metric.unit.kind == "nullable" else metric.unit
@@ -116,8 +123,6 @@ class TableAnswers:
             if self.policy.column(name).missing is not None:
                 first = self.policy.column(name).declared[0]
                 yield f"{name} known or missing", _factor(metric, first, None)
-        if self.policy.absent is not None:
-            yield "being in the table at all", Guarantee(discrete() * self.policy.absent).odds(1)
 
     def to_rows(self) -> tuple[list[str], list[list[Any]]]:
         """A header and a row for each group: the groups, then each answer and its error bar."""

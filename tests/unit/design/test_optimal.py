@@ -229,6 +229,16 @@ def test_a_loss_of_zero():
     assert verify(channel, space).holds
 
 
+def test_a_loss_of_zero_beside_tiny_ones():
+    """One output costs nothing at all; the others next to nothing."""
+    apart = [[0, math.inf], [math.inf, 0]]
+    space = mdp.Space(range(2), mdp.metrics.matrix(range(2), apart))
+    channel = optimal(space, [0, 1], np.array([[0, 0], [2, 1e-9], [0, 1e-9]]))
+    assert channel.loss <= 1e-18
+    assert channel.gap == 0
+    assert channel.rounds < 20
+
+
 def test_bad_input():
     space = mdp.Space.line(3, mdp.metrics.absolute())
     with pytest.raises(NotFiniteError):

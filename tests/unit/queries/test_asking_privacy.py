@@ -9,6 +9,7 @@ import pytest
 
 from metricdp.queries.aggregates import Percentile
 from metricdp.queries.asking import Asking
+from metricdp.queries.asking_single import single
 from metricdp.queries.query_policy import QueryPolicy
 
 SMALL = """
@@ -34,6 +35,9 @@ ASKED = [
     "select min(age), max(age), sum(age) from t where age >= 0 group by sex",
     "select count(*), median(age) from t group by age",
     "select median(age), sum(age), count(age) from t",
+    "select sum(age) from t",
+    "select avg(age), count(*) from t",
+    "select count(*) from t where age >= 0",
 ]
 
 
@@ -77,8 +81,13 @@ def test_no_two_databases_are_told_apart_beyond_their_distance(question, metrics
     policy = QueryPolicy.parse(text)
     asking = Asking.of(question, policy)
     linear = asking.linear
-    scales = [] if linear is None else list(linear.allocate().scales)
-    rates = [1 / scale if scale else math.inf for scale in scales]
+    rates = []
+    if linear is not None:
+        allocation = linear.allocate()
+        rates = [1 / scale if scale else math.inf for scale in allocation.scales]
+        alone = single(linear, allocation)
+        if alone is not None:
+            rates[alone.place] = float(alone.plan.mechanism.metric.level)
     for part in asking.percentiles.values():
         rates += [float(part.plan.mechanism.metric.level)] * len(asking.division.labels)
     values = list(itertools.product(["F", "M"], [-2, -1, 0, 1, 2] + ([None] if missing else [])))

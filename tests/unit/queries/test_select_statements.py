@@ -36,7 +36,8 @@ day = "ln 2/5 dates"
 def test_all_that_can_be_asked():
     select = read_select(
         """SELECT sex, Count(*), count(pay) AS known, sum(pay), AVG(Pay), median(age), min(age), max(age),
-        percentile(age, 0.9), quantile(age, 0.25), percentile_cont(day, 0.5) FROM any.people AS p WHERE sex = 'F' GROUP BY sex, "My Column";""",
+        percentile(age, 0.9), quantile(age, 0.25), percentile_cont(day, 0.5)
+        FROM any.people AS p WHERE sex = 'F' GROUP BY sex, "My Column";""",
         POLICY,
     )
     assert [(one.kind, one.column, one.p, one.name) for one in select.aggregates] == [

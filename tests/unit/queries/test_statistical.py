@@ -1,4 +1,4 @@
-"""Statistical queries: averages as workloads, and marginals attribute by attribute."""
+"""Statistical queries: averages as workloads, and attribute_averages attribute by attribute."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ import metricdp.metrics as metrics
 from metricdp.errors import ImpossibleError, KindError, LevelError, UnsupportedMetricError
 from metricdp.metrics import Space
 from metricdp.queries.allocating import allocate
-from metricdp.queries.statistical import marginals, statistical
+from metricdp.queries.statistical import attribute_averages, statistical
 
 
 def cube(budgets, values=(-1, 1)):
@@ -38,7 +38,7 @@ def test_bad_functions_are_refused():
 @pytest.mark.parametrize(("epsilon", "total"), [(1, 10), (0.5, 4), (0.1, 21), (0.1, 19), (0.01, 100)])
 def test_signs_by_hand(epsilon, total):
     """Values -1 and 1: 2/(n ε) without bias while n ε >= 2; else the middle, without noise."""
-    allocation = marginals(cube([epsilon] * 2), total)
+    allocation = attribute_averages(cube([epsilon] * 2), total)
     if total * Fraction(epsilon) >= 2:
         assert allocation.scales == pytest.approx([2 / (total * epsilon)] * 2, rel=1e-12)
         assert not allocation.biased
@@ -46,7 +46,9 @@ def test_signs_by_hand(epsilon, total):
         assert allocation.scales == (0.0, 0.0)
         assert not allocation.answered.matrix.any()
     assert allocation.absolute_error(total) == pytest.approx(2 * min(1, 2 / (total * epsilon)), rel=1e-9)
-    assert marginals(cube([epsilon] * 2), total, bias=False).scales == pytest.approx([2 / (total * epsilon)] * 2)
+    assert attribute_averages(cube([epsilon] * 2), total, bias=False).scales == pytest.approx(
+        [2 / (total * epsilon)] * 2
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -57,7 +59,7 @@ def test_one_attribute_against_a_search(seed):
     total = int(generator.integers(2, 40))
     metric = metrics.blowfish(metrics.absolute(), 4, 0.25) if seed % 2 else metrics.absolute() / 16
     space = Space([(value,) for value in values], metrics.attributes({"a": metric}))
-    allocation = marginals(space, total)
+    allocation = attribute_averages(space, total)
     apart = np.abs(np.subtract.outer(values, values)).astype(float)
     distances = space.distances + np.eye(len(values))
     grid = np.linspace(0, (values[-1] - values[0]) / 2, 5001)
@@ -72,7 +74,7 @@ def test_one_attribute_against_a_search(seed):
 def test_marginals_have_the_budgets_of_their_attributes():
     """Joint allocation of the same queries can do no better: each attribute's own pairs already limit it."""
     space = cube([1, 0.25])
-    allocation = marginals(space, 100)
+    allocation = attribute_averages(space, 100)
     assert allocation.scales == (0.02, 0.08)
     assert allocate(statistical(list, space, 100)).scales == pytest.approx(allocation.scales, rel=1e-9)
     answers = allocation.release([25, 25, 25, 25])
@@ -81,15 +83,15 @@ def test_marginals_have_the_budgets_of_their_attributes():
 
 
 def test_free_attributes_need_no_noise():
-    assert marginals(cube([math.inf, 1]), 10).scales == (0.0, 0.2)
+    assert attribute_averages(cube([math.inf, 1]), 10).scales == (0.0, 0.2)
 
 
 def test_marginals_refuse_other_metrics_and_hidden_values():
     with pytest.raises(UnsupportedMetricError, match="attributes"):
-        marginals(Space.line(3), 5)
+        attribute_averages(Space.line(3), 5)
     hidden = metrics.matrix([0, 1], [[0, 0], [0, 0]])
     with pytest.raises(ImpossibleError, match="distance 0"):
-        marginals(Space([(0,), (1,)], metrics.attributes({"a": hidden})), 5)
+        attribute_averages(Space([(0,), (1,)], metrics.attributes({"a": hidden})), 5)
     words = Space([("x",), ("y",)], metrics.attributes({"a": 1}))
     with pytest.raises(KindError):
-        marginals(words, 5)
+        attribute_averages(words, 5)
