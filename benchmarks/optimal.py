@@ -228,10 +228,9 @@ def main() -> None:
         compare(limit, not arguments.quick)
     if arguments.only != "peers":
         small = ["euclidean 6", "euclidean 8", "euclidean 10", "euclidean 13", "manhattan 10", "cities 8", "roads 60"]
-        large = ["euclidean 20", "euclidean 30", "euclidean 40", "manhattan 20", "cities 10", "cities 20", "roads 300"]
-        grown = scale(
-            small if arguments.quick else sorted(small[:4] + large), max(limit, 60 if arguments.quick else 1800)
-        )
+        large = ["euclidean 20", "euclidean 30", "manhattan 20", "cities 10", "roads 300", "cities 20", "euclidean 40"]
+        problems = small if arguments.quick else small[:4] + large
+        grown = scale(problems, max(limit, 60 if arguments.quick else 1800))
         if arguments.plot and grown:
             plot(sorted(grown), arguments.plot)
 

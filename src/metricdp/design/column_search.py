@@ -90,7 +90,9 @@ class ColumnSearch:
         spread = np.maximum(first / max(float(first.mean()), 1e-300), 1e-3)
         if self.start is None:
             self.start = first
-            self.seeded = len(self.orbits.representatives) > _MANY and self._seed()
+            # With symmetries there are few outputs to ask, and a smaller problem, which may have none, has more.
+            asked = len(self.orbits.representatives)
+            self.seeded = asked > max(_MANY, len(self.instance.distances) // 4) and self._seed()
         centre = self.start if self.flows is None else self._orbit_values(self.prices)
         step, guess, stuck, still = 1.0, self.bound, False, 0
         while True:
