@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test agree bench bench-channels bench-optimal bench-kernels bench-tables clean
+.PHONY: help demo test agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,10 @@ bench-optimal: $(BENCH)/.ready  ## optimal mechanisms, beside solvers (an hour; 
 
 bench-kernels: $(BENCH)/.ready  ## vertices and kernels of paper 5's tables, beside ppl (ten minutes a cell at most)
 	@$(BENCH)/bin/python benchmarks/kernels.py
+
+bench-queries: $(BENCH)/.ready  ## noise shared among queries as in paper 4, and synthetic data (ten minutes; --quick is short)
+	@$(BENCH)/bin/python benchmarks/queries.py
+	@$(BENCH)/bin/python benchmarks/mwem.py
 
 bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a copy of the file
 	@$(VENV)/bin/python benchmarks/tables.py
