@@ -10,7 +10,7 @@ import pytest
 import metricdp.metrics as metrics
 from metricdp.metrics import Space
 from metricdp.queries.allocating import allocate
-from metricdp.queries.statistical import marginals, statistical
+from metricdp.queries.statistical import attribute_averages, statistical
 from metricdp.queries.workload import Workload
 
 CELLS = list(itertools.product("MF", "YN", "AB"))  # the order of Figure 1
@@ -222,7 +222,7 @@ def test_theorem_11_and_equation_14():
     """f = sum_i (max |c u' - u| + c) falls into one problem for each attribute; Theorem 11.2 bounds by their sum."""
     d = metrics.attributes({"a": 0.5, "b": 0.125, "c": 1 / 64})
     space = Space(itertools.product((-1, 1), repeat=3), d)
-    allocation = marginals(space, 20)
+    allocation = attribute_averages(space, 20)
     # n ε = 10, 2.5, 0.3125: below 2 the middle is answered, with an error of 1 and no noise.
     assert allocation.scales == (0.2, 0.8, 0.0)
     assert allocation.absolute_error(20) == pytest.approx(0.2 + 0.8 + 1, rel=1e-12)

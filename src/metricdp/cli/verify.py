@@ -99,13 +99,14 @@ def verify(
 
 def _given(metric: str, epsilon: str | None, delta: str | None) -> Guarantee:
     from metricdp.channels.cells import read_number
-    from metricdp.cli.metric_option import read_level, read_metric, split_level
+    from metricdp.cli.metric_option import read_metric, split_metric
     from metricdp.errors import InputError, LevelError
     from metricdp.metrics import Guarantee
+    from metricdp.metrics.reading import read_level
 
     found = read_metric(metric)
     if epsilon is not None:
-        if split_level(metric)[0] is not None:
+        if split_metric(metric)[0] is not None:
             raise LevelError(f"{metric!r} has its level already: leave it out, or --epsilon")
         found = found * read_level(epsilon)
     try:

@@ -6,8 +6,9 @@ import pytest
 
 import metricdp as mdp
 from metricdp import metrics
-from metricdp.cli.metric_option import NAMES, read_level, read_metric, split_level
+from metricdp.cli.metric_option import read_metric, split_metric
 from metricdp.errors import InputError, KindError, LevelError, MetricDPError
+from metricdp.metrics.reading import NAMED, read_level
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_levels_that_are_none(text, words):
         read_level(text)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMED)
 def test_names(name):
     unit = getattr(metrics, name)()
     assert read_metric(name) == unit
@@ -121,7 +122,7 @@ def test_toml_files(here):
 
 def test_a_file_whose_name_begins_with_a_number(here):
     (here / "2 steps.csv").write_text("0,2\n2,0\n")
-    assert split_level("2 steps.csv") == (None, "2 steps.csv")
+    assert split_metric("2 steps.csv") == (None, "2 steps.csv")
     assert read_metric("2 steps.csv")(0, 1) == 2
 
 
