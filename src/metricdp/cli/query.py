@@ -35,7 +35,7 @@ def query(
         ),
     ],
     question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="`'select .. [from ..] [where ..] [group by ..]'`, see below.")
+        str, typer.Argument(metavar="QUESTION", help="`'select .. [from ..] [where ..] [group by ..]'`, see above.")
     ],
     policy: Annotated[
         Path,
@@ -81,7 +81,7 @@ def query(
 
     - `metricdp query people.csv -p people.toml 'select count(*) from people where age >= 18'`
 
-    - by group: `metricdp query people.csv -p people.toml 'select avg(age), median(age) from people group by sex'`
+    - by group: `metricdp query people.csv -p people.toml 'select count(*), avg(age) from people group by sex'`
 
     - a histogram: `metricdp query people.csv -p people.toml 'select count(*) from people group by age' -o ages.csv`
 
@@ -111,7 +111,7 @@ def query(
         with appearing(out, overwrite) as temporary:
             temporary.write_text(text, encoding="utf-8")
     if json:
-        print_json(answers.to_json() | {"table": Path(source).name, "out": out and str(out)})
+        print_json(answers.to_json() | {"table": table or Path(source).name, "out": out and str(out)})
     else:
         print_text(printable(what_was_found(answers, out)))
 

@@ -73,7 +73,8 @@ def json_text(answers: TableAnswers) -> str:
 
 def _head(answers: TableAnswers) -> str:
     size = _size(answers.policy)
-    lines = [answers.select.text, f"{size}; error bars hold with {answers.confidence:.0%}, each by itself"]
+    bars = f"{size}; error bars hold with {answers.confidence:.0%}, each by itself"
+    lines = [answers.select.text, _filled(bars)]
     if not answers.private:
         lines.insert(0, "NOT PRIVATE: the noise came from a seed, and whoever knows it can take it away.")
     return "\n".join(lines)
@@ -113,9 +114,9 @@ def _amount(found: Found) -> str:
         return f"{exact}{mark}"
     if not isinstance(found.value, int | float):
         return f"{found.value} ± {math.ceil(found.error_bar)} days{mark}"
-    places = max(0, 1 - math.floor(math.log10(found.error_bar)))
+    whole = float(found.value).is_integer() and found.error_bar >= 1
+    places = 0 if whole else max(0, 1 - math.floor(math.log10(found.error_bar)))
     bar = math.ceil(Fraction(found.error_bar) * 10**places) / 10**places
-    places = 0 if isinstance(found.value, int) else places
     return f"{found.value:,.{places}f} ± {bar:,.{places}f}{mark}"
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from metricdp.errors import MetricDPError, PolicyError, UnknownCategoryError
 from metricdp.exact.level import Level
 from metricdp.metrics import Guarantee, Metric, attributes, capped, discrete, nullable, records
+from metricdp.metrics.reading import read_level
 from metricdp.queries.columns import Column
-from metricdp.queries.metric_words import level_in_words, metric_of_entry
+from metricdp.queries.metric_words import metric_of_entry
 from metricdp.queries.universe_toml import universe_of
 
 __all__ = ["QueryPolicy", "absent_at"]
@@ -142,7 +143,7 @@ def _size(tree: Mapping[str, Any], problems: list[str]) -> tuple[int | None, int
     if written is None:
         return count, None, None
     try:
-        level = level_in_words(written) if isinstance(written, str) else Level.of(written)
+        level = read_level(written) if isinstance(written, str) else Level.of(written)
     except MetricDPError as error:
         problems.append(f"absent: {error}")
         return None, capacity, None

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from metricdp.errors import LevelError, MetricDPError, PolicyError
-from metricdp.exact.level import Level, ln
+from metricdp.errors import MetricDPError, PolicyError
+from metricdp.exact.level import ln
 from metricdp.metrics import absolute, capped, discrete, nullable, records
-from metricdp.queries.metric_words import level_in_words, metric_in_words, metric_of_entry
+from metricdp.queries.metric_words import metric_of_entry
 from metricdp.queries.query_policy import QueryPolicy
 
 GOOD = """
@@ -103,31 +103,6 @@ def test_files(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolicyError, match="UTF-8"):
         QueryPolicy.load(tmp_path / "bytes.toml")
-
-
-@pytest.mark.parametrize(
-    ("text", "level"),
-    [
-        ("0.5", Level.of("1/2")),
-        ("1/3", Level.of("1/3")),
-        ("ln 2", ln(2)),
-        ("ln 2/200", ln(2) / 200),
-        ("1/5 ln 2", ln(2) / 5),
-        ("3 * ln 2", 3 * ln(2)),
-        ("ln(5/3)", ln("5/3")),
-        ("ln(4) / 10", ln(4) / 10),
-        ("1e-3", Level.of("1/1000")),
-    ],
-)
-def test_levels(text, level):
-    assert level_in_words(text) == level
-    assert metric_in_words(f"{text} absolute") == level * absolute()
-
-
-@pytest.mark.parametrize("text", ["", "two", "ln 5/3", "0", "-1", "ln 1", "ln 2/0", "1/0", "1e999", "ln(2", "0.5 0.5"])
-def test_no_levels(text):
-    with pytest.raises(LevelError):
-        level_in_words(text)
 
 
 def test_entries():

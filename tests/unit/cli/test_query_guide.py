@@ -1,0 +1,80 @@
+"""The guide "Answer questions about a table", block by block: commands run, and what is printed is what it shows.
+
+Noise is new each time, so numbers before ± may be any; what is promised, and error bars that no noise is in, may not.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from tests.guides import GUIDES, SOURCE, blocks
+
+GUIDE = GUIDES / "answer-questions-about-a-table.md"
+ANSWER = re.compile(r"-?[\d,.]+ ± [\d,.]+(?: \?)?")
+BAR = re.compile(r"± ([\d,.]+)")
+
+
+def shows(output, text):
+    """Whether these lines are in the output, one after the other, but for the answers and the spaces before them."""
+
+    def plain(lines):
+        return [" ".join(ANSWER.sub("#", line).split()) for line in lines]
+
+    wanted, lines = plain(text.splitlines()), plain(output.splitlines())
+    return any(lines[start : start + len(wanted)] == wanted for start in range(len(lines) - len(wanted) + 1))
+
+
+def test_lines_that_differ_are_seen():
+    assert shows("a\n x  count(*)\n y 1,204 ± 22\n", "x count(*)\ny 7 ± 3\n")
+    assert not shows("a\n x  count(*)\n y 1,204 ± 22\n", "x count(*)\nz 7 ± 3\n")
+    assert not shows("odds 1.649\n", "odds 1.65\n")
+
+
+def test_the_guide_word_by_word(tmp_path):
+    shutil.copy(SOURCE / "cli" / "data" / "health_insurance.csv", tmp_path / "people.csv")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "metricdp").write_text(
+        f"#!/bin/sh\nexec {sys.executable} -c 'from metricdp.cli import app; app()' \"$@\"\n"
+    )
+    (commands / "metricdp").chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{commands}:{os.environ['PATH']}",
+        "PYTHONPATH": str(SOURCE.parent),
+        "PYTHONIOENCODING": "utf-8",
+    }
+    output, shown, bars = "", 0, []
+    for kind, word, text in blocks(GUIDE):
+        if kind == "toml":
+            with (tmp_path / "people.toml").open("a") as policy:
+                policy.write(text)
+        elif kind == "python" or (kind == "sh" and word != "setup"):
+            program = [sys.executable, "-c", text] if kind == "python" else ["bash", "-e", "-c", text]
+            done = subprocess.run(
+                program, cwd=tmp_path, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+            )
+            output = done.stdout + done.stderr
+            assert done.returncode == (2 if word == "refused" else 0), output
+        elif kind == "":
+            assert shows(output, text), output
+            shown += 1
+            if "avg" not in text:  # the error bar of an average depends on the noise of its count
+                assert BAR.findall(output)[: len(BAR.findall(text))] == BAR.findall(text)
+                bars += BAR.findall(text)
+    assert shown == 7
+    assert bars == ["22", "22", "6"]
+    assert (tmp_path / "health.csv").read_text().startswith("health,count(*),count(*) error bar,avg(income)")
+
+
+def test_the_error_bars_it_tells_of(tmp_path):
+    """Of a median alone, a third of that of three percentiles."""
+    from metricdp.queries.asking import Asking
+    from metricdp.queries.query_policy import QueryPolicy
+
+    policy = QueryPolicy.parse("".join(text for _, _, text in blocks(GUIDE, "toml")))
+    three = Asking.of("select min(age), median(age), percentile(age, 0.9) from people", policy)
+    alone = Asking.of("select median(age) from people", policy)
+    bars = [asking.percentiles["median(age)"].plan.error_bar() for asking in (three, alone)]
+    assert bars[0] / bars[1] > 2.8
