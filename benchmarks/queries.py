@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 
 import metricdp as mdp
-from metricdp.queries.allocating import allocate
-from metricdp.queries.allocating_pairs import PairBudgets
-from metricdp.queries.biased import allocate_biased
-from metricdp.queries.workload import Workload
+from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.allocating_pairs import PairBudgets
+from metricdp.queries.workloads.biased import allocate_biased
+from metricdp.queries.workloads.workload import Workload
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "data"
 STRATEGIES = ("equal", "shared", "proportional")

@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from metricdp.errors import ColumnError, InputError
-from metricdp.queries.columns import Boolean, Category
-from metricdp.queries.counting import histogram
-from metricdp.queries.intervals import Date, Integer, Number
-from metricdp.queries.summing import totals
-from metricdp.queries.universe import Universe
+from metricdp.queries.universes.columns import Boolean, Category
+from metricdp.queries.universes.counting import histogram
+from metricdp.queries.universes.intervals import Date, Integer, Number
+from metricdp.queries.universes.summing import totals
+from metricdp.queries.universes.universe import Universe
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import metricdp.metrics as metrics
 from metricdp.exact.level import ln
 from metricdp.metrics import Space
-from metricdp.queries.allocating import allocate
-from metricdp.queries.workload import Workload
+from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.workload import Workload
 
 NUMBERS = st.one_of(
     st.integers(-3, 3),

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import metricdp as mdp
 from metricdp.exact.balls import ball, precision
 from metricdp.metrics import Metric, absolute, discrete, euclidean, matrix, records
-from metricdp.queries.choosing import ExponentialChoice
-from metricdp.queries.consistency import consistent
-from metricdp.queries.linear_queries import exact_answers
-from metricdp.queries.steepness import sensitivities, spread
+from metricdp.queries.synthetic_data.choosing import ExponentialChoice
+from metricdp.queries.synthetic_data.steepness import sensitivities, spread
+from metricdp.queries.workloads.consistency import consistent
+from metricdp.queries.workloads.linear_queries import exact_answers
 
 CELLS = 3
 entries = st.one_of(st.integers(-5, 5).map(float), st.floats(-5, 5, allow_subnormal=False))

@@ -26,7 +26,7 @@ from metricdp.metrics import (
     records,
 )
 from metricdp.queries import Average, Count, FiniteFunction, Percentile, Sum, minimum, sensitivity, uniformity
-from metricdp.queries.answer_plans import plan
+from metricdp.queries.single.answer_plans import plan
 
 K = 2
 VALUES = [0, 1, 2, None]

@@ -9,9 +9,9 @@ import pytest
 
 import metricdp.metrics as metrics
 from metricdp.metrics import Space
-from metricdp.queries.allocating import allocate
-from metricdp.queries.statistical import attribute_averages, statistical
-from metricdp.queries.workload import Workload
+from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.statistical import attribute_averages, statistical
+from metricdp.queries.workloads.workload import Workload
 
 CELLS = list(itertools.product("MF", "YN", "AB"))  # the order of Figure 1
 

@@ -13,12 +13,12 @@ import metricdp as mdp
 from metricdp.channels import Channel, verify
 from metricdp.exact.balls import precision
 from metricdp.metrics import Guarantee, discrete, hamming, records, symmetric_difference, value_budgets
-from metricdp.queries.choosing import ExponentialChoice, choose
-from metricdp.queries.multiplicative_weights import mwem, mwem_bound
-from metricdp.queries.small_databases import small_database, small_database_size
-from metricdp.queries.steepness import sensitivities, spread
-from metricdp.queries.synthetic import measured_error
-from metricdp.queries.workload import Workload
+from metricdp.queries.synthetic_data.choosing import ExponentialChoice, choose
+from metricdp.queries.synthetic_data.multiplicative_weights import mwem, mwem_bound
+from metricdp.queries.synthetic_data.small_databases import small_database, small_database_size
+from metricdp.queries.synthetic_data.steepness import sensitivities, spread
+from metricdp.queries.synthetic_data.synthetic import measured_error
+from metricdp.queries.workloads.workload import Workload
 
 
 def test_example_1_the_noise_of_native_and_of_male() -> None:

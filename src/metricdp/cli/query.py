@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metricdp.cli.seeding import noise
+
 if TYPE_CHECKING:
-    from metricdp.queries.asking import Asking
+    from metricdp.queries.select.asking import Asking
 
 __all__ = ["query"]
 
@@ -102,7 +103,7 @@ def query(
     if dry_run:
         print_text(printable(plan_in_words(asking)))
         return
-    with _opened(source, table, engine) as (held, connection), _noise(seed), _telling():
+    with _opened(source, table, engine) as (held, connection), noise(seed), _telling():
         answers = asking.answer(held, connection)
     if out is not None:
         from metricdp.tables.whole_files import appearing
@@ -123,8 +124,8 @@ def _read(question: str, policy: Path) -> Asking:
 
     with mistakes("the question"):
         try:
-            from metricdp.queries.asking import Asking
-            from metricdp.queries.query_policy import QueryPolicy
+            from metricdp.queries.select.asking import Asking
+            from metricdp.queries.select.query_policy import QueryPolicy
         except ModuleNotFoundError as error:
             raise MissingExtraError(error.name or "ibis", "queries") from None
         with policy_mistakes(policy):
@@ -157,7 +158,7 @@ def _opened(source: str, table: str | None, engine: Engine) -> Iterator[tuple[An
 
 def _connected(source: str, address: bool) -> Any:
     from metricdp.errors import InputError, MissingExtraError
-    from metricdp.queries.engines.dialects import load_ibis
+    from metricdp.queries.universes.engines.dialects import load_ibis
 
     ibis = load_ibis()
     try:
@@ -168,21 +169,6 @@ def _connected(source: str, address: bool) -> Any:
         raise InputError(
             "the database could not be reached: look at its address, and whether you may read it"
         ) from None
-
-
-@contextmanager
-def _noise(seed: int | None) -> Iterator[None]:
-    """Noise from a seed where one is given; the answers then say so, louder than a warning."""
-    if seed is None:
-        yield
-        return
-    from metricdp.errors import NotPrivateWarning
-    from metricdp.exact import seeded
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        with seeded(seed):
-            yield
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from metricdp.cli.rounding import rounded
 
 if TYPE_CHECKING:
-    from metricdp.queries.asking import Asking
-    from metricdp.queries.query_policy import QueryPolicy
-    from metricdp.queries.table_answers import Found, TableAnswers
+    from metricdp.queries.select.asking import Asking
+    from metricdp.queries.select.query_policy import QueryPolicy
+    from metricdp.queries.select.table_answers import Found, TableAnswers
 
 __all__ = ["csv_text", "json_text", "plan_in_words", "what_was_found"]
 

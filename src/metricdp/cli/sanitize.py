@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from metricdp.cli.seeding import noise
 
 if TYPE_CHECKING:
     from metricdp.tables.release import Release
@@ -86,7 +87,7 @@ def sanitize(
         rules = read_policy(policy)
         from metricdp.tables import sanitize as release_table
 
-        with _noise(seed), _bar() as progress:
+        with noise(seed), _bar() as progress:
             release = release_table(
                 source, rules, out=out, engine=engine.value, overwrite=overwrite, dry_run=dry_run, progress=progress
             )
@@ -111,21 +112,6 @@ def _text(release: Release, source: Path, policy: Path, report: Path | None, dry
     if report is not None:
         lines.append(f"The report is in {report}")
     return "\n".join([*lines, "", release.report.summary()])
-
-
-@contextmanager
-def _noise(seed: int | None) -> Iterator[None]:
-    """Noise from a seed where one is given; the report then says so, louder than a warning."""
-    if seed is None:
-        yield
-        return
-    from metricdp.errors import NotPrivateWarning
-    from metricdp.exact import seeded
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotPrivateWarning)
-        with seeded(seed):
-            yield
 
 
 @contextmanager

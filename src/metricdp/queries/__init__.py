@@ -6,93 +6,102 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from metricdp.queries.aggregates import Average, Percentile, Sum, maximum, median, minimum
-    from metricdp.queries.allocating import allocate
-    from metricdp.queries.allocating_answers import Answers
-    from metricdp.queries.allocation import Allocation
-    from metricdp.queries.answer_plans import Plan, plan
-    from metricdp.queries.answer_spaces import induced_space
-    from metricdp.queries.answering import Answer, answer
-    from metricdp.queries.biased import allocate_biased
-    from metricdp.queries.choosing import Chosen, ExponentialChoice, choose
-    from metricdp.queries.columns import Boolean, Category
-    from metricdp.queries.consistency import Consistent, consistent
-    from metricdp.queries.counting import histogram
-    from metricdp.queries.counts import CellCounts, Count
-    from metricdp.queries.finite_functions import FiniteFunction, Uniformity, uniformity
-    from metricdp.queries.histograms import Histogram
-    from metricdp.queries.intervals import Date, Integer, Number
-    from metricdp.queries.multiplicative_weights import Weighted, mwem, mwem_bound
-    from metricdp.queries.predicates import col
-    from metricdp.queries.query import AnswerGrid, Query
-    from metricdp.queries.questions import count, marginal, marginals, prefixes, ranges, total
-    from metricdp.queries.sensitivities import Sensitivity, sensitivity
-    from metricdp.queries.small_databases import SmallDatabase, small_database, small_database_size
-    from metricdp.queries.statistical import attribute_averages, statistical
-    from metricdp.queries.summing import Totals, totals
-    from metricdp.queries.synthetic import MeasuredError, Synthetic, measured_error
-    from metricdp.queries.universe import Universe
-    from metricdp.queries.workload import Workload
+    from metricdp.queries.select.asking import Asking, ask
+    from metricdp.queries.select.query_policy import QueryPolicy
+    from metricdp.queries.select.select_statements import read_select
+    from metricdp.queries.select.table_answers import TableAnswers
+    from metricdp.queries.single.aggregates import Average, Percentile, Sum, maximum, median, minimum
+    from metricdp.queries.single.answer_plans import Plan, plan
+    from metricdp.queries.single.answer_spaces import induced_space
+    from metricdp.queries.single.answering import Answer, answer
+    from metricdp.queries.single.counts import CellCounts, Count
+    from metricdp.queries.single.finite_functions import FiniteFunction, Uniformity, uniformity
+    from metricdp.queries.single.query import AnswerGrid, Query
+    from metricdp.queries.single.sensitivities import Sensitivity, sensitivity
+    from metricdp.queries.synthetic_data.choosing import Chosen, ExponentialChoice, choose
+    from metricdp.queries.synthetic_data.multiplicative_weights import Weighted, mwem, mwem_bound
+    from metricdp.queries.synthetic_data.small_databases import SmallDatabase, small_database, small_database_size
+    from metricdp.queries.synthetic_data.synthetic import MeasuredError, Synthetic, measured_error
+    from metricdp.queries.universes.columns import Boolean, Category
+    from metricdp.queries.universes.counting import histogram
+    from metricdp.queries.universes.histograms import Histogram
+    from metricdp.queries.universes.intervals import Date, Integer, Number
+    from metricdp.queries.universes.predicates import col
+    from metricdp.queries.universes.questions import count, marginal, marginals, prefixes, ranges, total
+    from metricdp.queries.universes.summing import Totals, totals
+    from metricdp.queries.universes.universe import Universe
+    from metricdp.queries.workloads.allocating import allocate
+    from metricdp.queries.workloads.allocating_answers import Answers
+    from metricdp.queries.workloads.allocation import Allocation
+    from metricdp.queries.workloads.biased import allocate_biased
+    from metricdp.queries.workloads.consistency import Consistent, consistent
+    from metricdp.queries.workloads.statistical import attribute_averages, statistical
+    from metricdp.queries.workloads.workload import Workload
 
 _HOME = {
-    "Allocation": "allocation",
-    "Answer": "answering",
-    "AnswerGrid": "query",
-    "Answers": "allocating_answers",
-    "Average": "aggregates",
-    "Boolean": "columns",
-    "Category": "columns",
-    "CellCounts": "counts",
-    "Chosen": "choosing",
-    "Consistent": "consistency",
-    "Count": "counts",
-    "Date": "intervals",
-    "ExponentialChoice": "choosing",
-    "FiniteFunction": "finite_functions",
-    "Histogram": "histograms",
-    "Integer": "intervals",
-    "MeasuredError": "synthetic",
-    "Number": "intervals",
-    "Percentile": "aggregates",
-    "Plan": "answer_plans",
-    "Query": "query",
-    "Sensitivity": "sensitivities",
-    "SmallDatabase": "small_databases",
-    "Sum": "aggregates",
-    "Synthetic": "synthetic",
-    "Totals": "summing",
-    "Uniformity": "finite_functions",
-    "Universe": "universe",
-    "Weighted": "multiplicative_weights",
-    "Workload": "workload",
-    "allocate": "allocating",
-    "allocate_biased": "biased",
-    "answer": "answering",
-    "attribute_averages": "statistical",
-    "choose": "choosing",
-    "col": "predicates",
-    "consistent": "consistency",
-    "count": "questions",
-    "histogram": "counting",
-    "induced_space": "answer_spaces",
-    "marginal": "questions",
-    "marginals": "questions",
-    "maximum": "aggregates",
-    "measured_error": "synthetic",
-    "median": "aggregates",
-    "minimum": "aggregates",
-    "mwem": "multiplicative_weights",
-    "mwem_bound": "multiplicative_weights",
-    "plan": "answer_plans",
-    "prefixes": "questions",
-    "ranges": "questions",
-    "sensitivity": "sensitivities",
-    "small_database": "small_databases",
-    "small_database_size": "small_databases",
-    "statistical": "statistical",
-    "total": "questions",
-    "totals": "summing",
-    "uniformity": "finite_functions",
+    "Allocation": "workloads.allocation",
+    "Answer": "single.answering",
+    "AnswerGrid": "single.query",
+    "Answers": "workloads.allocating_answers",
+    "Asking": "select.asking",
+    "Average": "single.aggregates",
+    "Boolean": "universes.columns",
+    "Category": "universes.columns",
+    "CellCounts": "single.counts",
+    "Chosen": "synthetic_data.choosing",
+    "Consistent": "workloads.consistency",
+    "Count": "single.counts",
+    "Date": "universes.intervals",
+    "ExponentialChoice": "synthetic_data.choosing",
+    "FiniteFunction": "single.finite_functions",
+    "Histogram": "universes.histograms",
+    "Integer": "universes.intervals",
+    "MeasuredError": "synthetic_data.synthetic",
+    "Number": "universes.intervals",
+    "Percentile": "single.aggregates",
+    "Plan": "single.answer_plans",
+    "Query": "single.query",
+    "QueryPolicy": "select.query_policy",
+    "Sensitivity": "single.sensitivities",
+    "SmallDatabase": "synthetic_data.small_databases",
+    "Sum": "single.aggregates",
+    "Synthetic": "synthetic_data.synthetic",
+    "TableAnswers": "select.table_answers",
+    "Totals": "universes.summing",
+    "Uniformity": "single.finite_functions",
+    "Universe": "universes.universe",
+    "Weighted": "synthetic_data.multiplicative_weights",
+    "Workload": "workloads.workload",
+    "allocate": "workloads.allocating",
+    "allocate_biased": "workloads.biased",
+    "answer": "single.answering",
+    "ask": "select.asking",
+    "attribute_averages": "workloads.statistical",
+    "choose": "synthetic_data.choosing",
+    "col": "universes.predicates",
+    "consistent": "workloads.consistency",
+    "count": "universes.questions",
+    "histogram": "universes.counting",
+    "induced_space": "single.answer_spaces",
+    "marginal": "universes.questions",
+    "marginals": "universes.questions",
+    "maximum": "single.aggregates",
+    "measured_error": "synthetic_data.synthetic",
+    "median": "single.aggregates",
+    "minimum": "single.aggregates",
+    "mwem": "synthetic_data.multiplicative_weights",
+    "mwem_bound": "synthetic_data.multiplicative_weights",
+    "plan": "single.answer_plans",
+    "prefixes": "universes.questions",
+    "ranges": "universes.questions",
+    "read_select": "select.select_statements",
+    "sensitivity": "single.sensitivities",
+    "small_database": "synthetic_data.small_databases",
+    "small_database_size": "synthetic_data.small_databases",
+    "statistical": "workloads.statistical",
+    "total": "universes.questions",
+    "totals": "universes.summing",
+    "uniformity": "single.finite_functions",
 }
 
 __all__ = [
@@ -100,6 +109,7 @@ __all__ = [
     "Answer",
     "AnswerGrid",
     "Answers",
+    "Asking",
     "Average",
     "Boolean",
     "Category",
@@ -117,10 +127,12 @@ __all__ = [
     "Percentile",
     "Plan",
     "Query",
+    "QueryPolicy",
     "Sensitivity",
     "SmallDatabase",
     "Sum",
     "Synthetic",
+    "TableAnswers",
     "Totals",
     "Uniformity",
     "Universe",
@@ -129,6 +141,7 @@ __all__ = [
     "allocate",
     "allocate_biased",
     "answer",
+    "ask",
     "attribute_averages",
     "choose",
     "col",
@@ -147,6 +160,7 @@ __all__ = [
     "plan",
     "prefixes",
     "ranges",
+    "read_select",
     "sensitivity",
     "small_database",
     "small_database_size",

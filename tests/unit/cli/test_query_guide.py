@@ -70,8 +70,8 @@ def test_the_guide_word_by_word(tmp_path):
 
 def test_the_error_bars_it_tells_of(tmp_path):
     """Of a median alone, a third of that of three percentiles."""
-    from metricdp.queries.asking import Asking
-    from metricdp.queries.query_policy import QueryPolicy
+    from metricdp.queries.select.asking import Asking
+    from metricdp.queries.select.query_policy import QueryPolicy
 
     policy = QueryPolicy.parse("".join(text for _, _, text in blocks(GUIDE, "toml")))
     three = Asking.of("select min(age), median(age), percentile(age, 0.9) from people", policy)

@@ -1,0 +1,1 @@
+"""Questions in SQL about a table, answered under a policy."""

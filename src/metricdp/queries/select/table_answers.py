@@ -1,0 +1,205 @@
+"""Answers to a question about a table: noisy values with their error bars, and what they promise."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from metricdp.metrics import Guarantee, Metric, discrete
+from metricdp.metrics.words import telling_distances
+from metricdp.queries.select.query_policy import QueryPolicy
+from metricdp.queries.select.select_statements import Select
+
+__all__ = ["Found", "Part", "TableAnswers"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One answer.
+
+    Attributes:
+        value: a number, or a day.
+        error_bar: half the width of an interval around the value that holds the truth with the confidence of all error
+            bars; in days, for a day. 0 where no noise was needed.
+        tells: False where the error bar is as wide as half of all that the answer can be, so that it says nothing.
+    """
+
+    value: int | float | dt.date
+    error_bar: float
+    tells: bool = True
+
+
+@dataclass(frozen=True)
+class Part:
+    """Answers that one mechanism gave together.
+
+    Attributes:
+        answers: their names.
+        shares: which part of each column's metric they spent.
+        mechanism: the noise in words.
+        optimal: whether nothing else is better for anybody.
+        why: the theorem that proves it, or what is known.
+    """
+
+    answers: tuple[str, ...]
+    shares: dict[str, Fraction]
+    mechanism: str
+    optimal: bool
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class TableAnswers:
+    """What was released: one answer for each group and each thing asked, never the truth.
+
+    Attributes:
+        select: the question.
+        policy: what it was answered under.
+        groups: the names of the groups' cells, in the order of the policy.
+        found: the answers, a row for each group, in the order of the question.
+        parts: how they were made.
+        columns: on which they depend; of the others, nothing was read.
+        guarantee: what all answers together promise; distances add up over the records. None where they tell nothing
+            secret.
+        confidence: of each error bar by itself.
+        private: False where the noise came from a seeded source.
+    """
+
+    select: Select
+    policy: QueryPolicy
+    groups: tuple[tuple[str, ...], ...]
+    found: tuple[tuple[Found, ...], ...]
+    parts: tuple[Part, ...]
+    columns: tuple[str, ...]
+    guarantee: Guarantee | None
+    confidence: float
+    private: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the answers are called."""
+        return tuple(aggregate.name for aggregate in self.select.aggregates)
+
+    def __getitem__(self, name: str) -> tuple[Found, ...]:
+        """The answers of that name, one for each group."""
+        place = self.names.index(name)
+        return tuple(row[place] for row in self.found)
+
+    def __repr__(self) -> str:
+        lines = [f"TableAnswers({self.select.text!r}; {self.confidence:.0%} error bars; {self.promise})"]
+        for labels, row in zip(self.groups, self.found, strict=True):
+            named = [f"{group}={label}" for group, label in zip(self.select.groups, labels, strict=True)]
+            answers = [
+                f"{name} {_short(one.value)} ± {one.error_bar:.3g}" for name, one in zip(self.names, row, strict=True)
+            ]
+            lines.append("  " + ", ".join(named + answers))
+        return "\n".join(lines)
+
+    @property
+    def promise(self) -> str:
+        """The guarantee as mathematics."""
+        if self.guarantee is None:
+            return "nothing secret was told"
+        return str(self.guarantee) if self.private else f"NOT private (seeded noise), else {self.guarantee}"
+
+    def meanings(self) -> Iterator[tuple[str, float]]:
+        """What two people may differ by, in words, and the factor by which an adversary's odds can move at most."""
+        absent = self.policy.absent
+        most = math.inf if absent is None else Guarantee(discrete() * absent).odds(2)  # by way of an absent record
+        yield from ((words, min(factor, most)) for words, factor in self._by_column())
+        if absent is not None:
+            yield "being in the table at all", Guarantee(discrete() * absent).odds(1)
+
+    def _by_column(self) -> Iterator[tuple[str, float]]:
+        for name in self.columns:
+            metric = self.policy.metric(name)
+            base = metric.unit.arguments["base"] if metric.unit.kind == "nullable" else metric.unit
+            line = metric if metric.unit.kind != "nullable" else base * metric.level
+            yield from _meanings(name, line)
+            if self.policy.column(name).missing is not None:
+                first = self.policy.column(name).declared[0]
+                yield f"{name} known or missing", _factor(metric, first, None)
+
+    def to_rows(self) -> tuple[list[str], list[list[Any]]]:
+        """A header and a row for each group: the groups, then each answer and its error bar."""
+        header = [*self.select.groups]
+        for name in self.names:
+            header += [name, f"{name} error bar"]
+        rows = []
+        for labels, answers in zip(self.groups, self.found, strict=True):
+            row: list[Any] = [*labels]
+            for one in answers:
+                row += [one.value, one.error_bar]
+            rows.append(row)
+        return header, rows
+
+    def to_json(self) -> dict[str, Any]:
+        """The answers as plain values for JSON."""
+        return {
+            "question": self.select.text,
+            "groups": [
+                {
+                    "group": dict(zip(self.select.groups, labels, strict=True)),
+                    "answers": [
+                        {"name": name, "value": _plain(one.value), "error_bar": one.error_bar, "tells": one.tells}
+                        for name, one in zip(self.names, row, strict=True)
+                    ],
+                }
+                for labels, row in zip(self.groups, self.found, strict=True)
+            ],
+            "confidence": self.confidence,
+            "records": self.policy.records,
+            "capacity": self.policy.capacity,
+            "columns": list(self.columns),
+            "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "meaning": [
+                {"differ": words, "odds": factor if math.isfinite(factor) else "infinite"}
+                for words, factor in self.meanings()
+            ],
+            "parts": [
+                {
+                    "answers": list(part.answers),
+                    "shares": {name: str(share) for name, share in part.shares.items()},
+                    "mechanism": part.mechanism,
+                    "optimal": part.optimal,
+                    "why": part.why,
+                }
+                for part in self.parts
+            ],
+            "private": self.private,
+        }
+
+
+def _meanings(name: str, metric: Metric) -> Iterator[tuple[str, float]]:
+    unit = metric.unit
+    if unit.kind == "discrete":
+        yield name, Guarantee(metric).odds(1)
+    elif unit.kind == "unprotected":
+        yield name, math.inf
+    elif unit.kind == "capped":
+        inner = unit.arguments["base"] * metric.level
+        for words, factor in _meanings(name, inner):
+            yield words, min(factor, Guarantee(metric).odds(Fraction(unit.arguments["cap"].enclose().upper)))
+    elif unit.kind in ("absolute", "dates", "great_circle", "euclidean", "manhattan", "chebyshev"):
+        for distance in telling_distances(metric)[1:]:
+            words = f"{float(distance):,.6g} {unit.unit_name}".strip()
+            yield f"{name}, {words} apart", Guarantee(metric).odds(distance)
+    else:
+        yield f"{name}, at a distance of 1 by {unit}", Guarantee(metric).odds(1)
+
+
+def _factor(metric: Metric, one: Any, other: Any) -> float:
+    distance = metric.unit.exactly(one, other)
+    return Guarantee(metric).odds(math.inf if distance is None else distance)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, dt.date) else value
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

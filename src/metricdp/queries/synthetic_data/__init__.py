@@ -1,0 +1,1 @@
+"""Private choices, and whole private histograms made of them."""

@@ -1,0 +1,1 @@
+"""Linear queries over a universe, and the noise shared among them."""

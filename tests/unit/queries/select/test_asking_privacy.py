@@ -1,0 +1,187 @@
+"""What the answers to a question spend: all pairs of records and of small databases, one by one."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from metricdp.queries.select.asking import Asking
+from metricdp.queries.select.asking_single import single
+from metricdp.queries.select.query_policy import QueryPolicy
+from metricdp.queries.single.aggregates import Percentile
+
+SMALL = """
+[universe]
+sex = { type = "category", values = ["F", "M"] }
+age = { type = "integer", bounds = [-2, 2], edges = [0], %s }
+[metric]
+sex = %s
+age = %s
+"""
+METRICS = [
+    ("", 0.5, '"0.25 absolute"'),
+    ("", 2, '"ln 2 absolute"'),
+    ("", 0.7, "0.4"),
+    ('missing = "?"', 0.5, '{ distance = "0.25 absolute", missing = 3 }'),
+    ('missing = "?"', 0.5, '{ distance = "ln 2 absolute", missing = 1 }'),
+    ('missing = "?"', 1, "0.3"),
+]
+ASKED = [
+    "select count(*), sum(age) from t group by sex",
+    "select avg(age), count(*), median(age) from t where sex = 'F'",
+    "select median(age) from t group by sex",
+    "select min(age), max(age), sum(age) from t where age >= 0 group by sex",
+    "select count(*), median(age) from t group by age",
+    "select median(age), sum(age), count(age) from t",
+    "select sum(age) from t",
+    "select avg(age), count(*) from t",
+    "select count(*) from t where age >= 0",
+]
+
+
+def exact_answers(asking, database):
+    """The true linear answers and percentiles, by going through the records."""
+    division, policy = asking.division, asking.policy
+    inside = [[] for _ in division.labels]
+    for record in database:
+        if record is None:
+            continue
+        cells = []
+        for column in division.columns:
+            value = record[[c.name for c in policy.columns].index(column.name)]
+            if column.name == "sex":
+                cells.append(column.values.index(value))
+            else:
+                cells.append(column.missing_code if value is None else 0 if value < 0 else 1)
+        group = division.group[np.ravel_multi_index(cells, division.shape)] if cells else 0
+        if group >= 0:
+            inside[group].append(record)
+    amounts = []
+    for amount in asking.amounts:
+        ages = [age for _, age in inside[amount.group] if age is not None]
+        whole = len(inside[amount.group]) if amount.column is None else len(ages)
+        amounts.append(sum(ages) - len(ages) * amount.centre if amount.kind == "sum" else whole)
+    drawn = []
+    for part in asking.percentiles.values():
+        for group in inside:
+            ages = [age for _, age in group if age is not None]
+            drawn.append(Percentile(part.p, -2, 2).evaluate(ages))
+    return amounts, drawn
+
+
+@pytest.mark.parametrize("question", ASKED)
+@pytest.mark.parametrize("metrics", METRICS)
+@pytest.mark.parametrize("size", ["records = 2\n", "capacity = 2\nabsent = 0.8\n"])
+def test_no_two_databases_are_told_apart_beyond_their_distance(question, metrics, size):
+    """All databases of two records, and all that differ from them in one: what each answer tells, added up."""
+    missing, sex, age = metrics
+    text = "format = 1\n" + size + SMALL % (missing or 'outside = "refuse"', sex, age)
+    policy = QueryPolicy.parse(text)
+    asking = Asking.of(question, policy)
+    linear = asking.linear
+    rates = []
+    if linear is not None:
+        allocation = linear.allocate()
+        rates = [1 / scale if scale else math.inf for scale in allocation.scales]
+        alone = single(linear, allocation)
+        if alone is not None:
+            rates[alone.place] = float(alone.plan.mechanism.metric.level)
+    for part in asking.percentiles.values():
+        rates += [float(part.plan.mechanism.metric.level)] * len(asking.division.labels)
+    values = list(itertools.product(["F", "M"], [-2, -1, 0, 1, 2] + ([None] if missing else [])))
+    values += [None] if policy.absent is not None else []
+    metric = policy.record_metric(asking.columns)
+    places = [["sex", "age"].index(name) for name in asking.columns]
+
+    def seen(record):
+        return None if record is None else tuple(record[place] for place in places)
+
+    answers = {
+        database: np.array([*itertools.chain(*exact_answers(asking, database))], dtype=float)
+        for database in itertools.product(values, repeat=2)
+    }
+    distances = {(x, y): metric(seen(x), seen(y)) for x in values for y in values}
+    tightest = 0.0
+    for first, second in answers:
+        for other in values:
+            apart = distances[first, other]
+            change = np.abs(answers[first, second] - answers[other, second])
+            spent = sum(rate * moved for rate, moved in zip(rates, change, strict=True) if moved)
+            assert spent <= apart * (1 + 1e-9), (first, other)
+            tightest = max(tightest, spent / apart if apart else 0.0)
+    assert tightest > 0.25, "noise that hides everything would pass too"
+    if not asking.percentiles:
+        assert tightest == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "0.3",
+        '{ distance = "0.01 absolute", missing = 1000 }',
+        '{ distance = "0.01 absolute", missing = 20 }',
+        '{ distance = "ln 2/30 absolute", missing = 100 }',
+    ],
+)
+@pytest.mark.parametrize("size", ["records = 9\n", "capacity = 9\nabsent = 0.5\n"])
+@pytest.mark.parametrize("bounds", [(-60, 40), (10, 99), (-99, -5)])
+def test_the_ends_of_cells_stand_for_all_their_values(metric, size, bounds):
+    """The noise follows from few values; here all pairs of records are looked at."""
+    column = f"bounds = {[*bounds]}, edges = [{bounds[0] + 30}]"
+    policy = QueryPolicy.parse(
+        f'format = 1\n{size}[universe]\nsex = {{ type = "category", values = ["F", "M"] }}\n'
+        f'pay = {{ type = "integer", {column}, missing = "?" }}\n[metric]\nsex = 0.2\npay = '
+        f"{metric}\n"
+    )
+    for question, grouped in (
+        ("select sum(pay), count(*) group by sex", False),
+        ("select sum(pay) group by pay", True),
+    ):
+        asking = Asking.of(question, policy)
+        assert len(asking.linear.workload.space) < 20
+        scales = asking.linear.allocate().scales
+        kinds = [*itertools.product("FM", [*range(bounds[0], bounds[1] + 1), None])]
+        kinds += [None] if policy.absent is not None else []
+        space = asking.policy.record_metric(asking.columns)
+        seen = [kind if kind is None or not grouped else kind[1:] for kind in kinds]
+        distances = space.pairwise(seen)
+        rows = np.array([[added(amount, kind, asking, grouped) for kind in kinds] for amount in asking.amounts])
+        spent = sum(np.abs(row[:, None] - row) / scale for row, scale in zip(rows, scales, strict=True) if scale)
+        assert (spent <= distances * (1 + 1e-9) + 1e-12).all()
+        assert (spent[distances > 0] / distances[distances > 0]).max() == pytest.approx(1, abs=1e-9)
+
+
+def added(amount, kind, asking, grouped):
+    if kind is None:
+        return 0
+    sex, pay = kind
+    if grouped:
+        column = asking.policy.column("pay")
+        cell = (
+            "?"
+            if pay is None
+            else next(
+                label
+                for label, part in zip(column.declared_labels, column.intervals, strict=True)
+                if part.first <= pay <= part.last
+            )
+        )
+        here = asking.division.labels[amount.group] == (cell,)
+    else:
+        here = asking.division.labels[amount.group] == (sex,)
+    if pay is None and amount.column is not None:
+        return 0
+    return here * (1 if amount.kind == "count" else float(pay - amount.centre))
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_the_shares_of_each_column_add_up_to_all_of_its_metric(question):
+    universe = SMALL % ('outside = "refuse"', 0.5, '"0.25 absolute"')
+    policy = QueryPolicy.parse("format = 1\nrecords = 400\n" + universe)
+    asking = Asking.of(question, policy)
+    parts = [asking.shares(part) for part in ([""] if asking.amounts else []) + list(asking.percentiles)]
+    for name in asking.columns:
+        assert sum(part.columns.get(name, Fraction(0)) for part in parts) == 1
+    assert sum(part.absent for part in parts) == 1
