@@ -268,17 +268,8 @@ def _whole(column: Column) -> Column:
     if isinstance(column, Integer):
         return Integer(column.name, column.bounds, edges=(), outside=column.outside, missing=column.missing)
     if isinstance(column, Number):
-        return _Decimals(column.name, column.bounds, outside=column.outside, missing=column.missing)
+        return Number(column.name, column.bounds, outside=column.outside, missing=column.missing)
     return column
-
-
-class _Decimals(Number):
-    """Numbers that a CSV file holds as decimals, which can be added up exactly."""
-
-    @property
-    def csv_type(self) -> str:
-        """Decimals of a few places."""
-        return f"decimal {_PLACES}"
 
 
 def _plain(value: Fraction) -> int | Fraction:
