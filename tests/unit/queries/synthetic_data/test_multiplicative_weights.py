@@ -16,7 +16,7 @@ from metricdp.channels import Channel, verify
 from metricdp.errors import ImpossibleError, LevelError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.metrics import Guarantee, absolute, discrete, matrix, records
-from metricdp.queries import multiplicative_weights
+from metricdp.queries.synthetic_data import multiplicative_weights
 from metricdp.queries.synthetic_data.choosing import ExponentialChoice
 from metricdp.queries.synthetic_data.multiplicative_weights import mwem, mwem_bound
 from metricdp.queries.synthetic_data.synthetic import measured_error

@@ -31,7 +31,7 @@ from metricdp.metrics import (
     taxonomy,
     unprotected,
 )
-from metricdp.queries import steepness
+from metricdp.queries.synthetic_data import steepness
 from metricdp.queries.synthetic_data.steepness import sensitivities, spread
 from metricdp.queries.synthetic_data.steps import steps_of
 
