@@ -162,7 +162,7 @@ def told(facts: dict[str, Any]) -> str:
     if "status" in facts:
         return facts["status"]
     gap = f"gap {facts['gap']:.1e}" if "gap" in facts else ""
-    private = "private" if facts["holds"] else f"NOT private, scale {facts['scale']:.6g}"
+    private = "private" if facts["holds"] else f"NOT private, scale {facts['scale']:.12g}"
     times = f"{facts['seconds']:9.2f} s ({facts['passed']:.2f} s)  {facts['memory']:5.2f} GB"
     after = f"  (verify {facts['verify']:.2f} s)" if "verify" in facts else ""
     return f"{times}  loss {facts['loss']:.7f}  {gap:<12} {private}{after}"
