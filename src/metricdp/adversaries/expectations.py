@@ -22,6 +22,7 @@ __all__ = ["Best", "expected"]
 Best = Literal["most", "least", "rest"]
 """Of what the actions are worth: the most, the least, or all that the most leaves."""
 
+_LARGE = 4096  # entries of a channel, above which one product for each prior is as fast as one for each action
 _BLOCK = 2**19  # bytes of priors and of what an action is worth under them, so that they stay in the cache
 
 
@@ -63,7 +64,8 @@ def _of_many(priors: Priors, channel: Channel, table: Floats | None, best: Best)
     matrix = channel.matrix
     blocks = math.ceil(8 * sum(matrix.shape) * len(priors) / _BLOCK)
     together = math.ceil(len(priors) / max(1, blocks))
-    if 2 * together < len(matrix if table is None else table):  # too few to be worth a step for each action
+    few = 2 * together < len(matrix if table is None else table)  # too few to be worth a step for each action
+    if few or (table is not None and matrix.size > _LARGE):
         return np.array([_of_one(shares, channel, table, best) for shares in priors])
     pick = np.minimum if best == "least" else np.maximum
     found = np.empty(len(priors))
