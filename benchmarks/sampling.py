@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from contest import processor, say
 
 import metricdp as mdp
 from metricdp.exact import tally
@@ -401,19 +402,6 @@ def installed(name: str) -> bool:
         return bool(importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
         return False
-
-
-def processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for row in info.read_text().splitlines():
-            if row.startswith("model name"):
-                return row.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def say(words: str) -> None:
-    print(f"  .. {words}", file=sys.stderr, flush=True)
 
 
 # Showing.

@@ -8,12 +8,10 @@ expected loss is t as well. Columns are priced at ``π c(., z) - μ``, at prices
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
-from metricdp.design.coarsening import Instance
 from metricdp.design.column_search import ColumnSearch
 from metricdp.design.master import Master
 from metricdp.design.orbits import Orbits
@@ -87,24 +85,18 @@ class WorstCaseMaster(Master):
 
 
 class WorstCaseSearch(ColumnSearch):
-    """The search of `ColumnSearch` for the least largest loss.
-
-    Attributes:
-        prior: of each point; the one for which the best bound was found.
-    """
+    """The search of `ColumnSearch` for the least largest loss."""
 
     master: WorstCaseMaster
 
-    def __init__(
-        self,
-        instance: Instance,
-        orbits: Orbits,
-        deadline: float | None = None,
-        tell: Callable[[ColumnSearch], object] | None = None,
-    ) -> None:
-        super().__init__(instance, orbits, deadline, tell)
-        self.prior = instance.prior
-        self._belief = self.prior
+    @cached_property
+    def prior(self) -> Floats:
+        """Of each point: the one for which the best bound was found, at first that of the instance."""
+        return self.instance.prior
+
+    @cached_property
+    def _belief(self) -> Floats:
+        return self.prior
 
     def _new_master(self) -> Master:
         return WorstCaseMaster(self.orbits, self.instance.costs)

@@ -23,7 +23,7 @@ from metricdp.metrics.finite import (
 )
 from metricdp.metrics.functions import SquareIntegrable, Supremum, square_integrable, supremum
 from metricdp.metrics.guarantee import Guarantee
-from metricdp.metrics.metric import Metric, Scaled
+from metricdp.metrics.metric import Metric
 from metricdp.metrics.networks import Graph, Taxonomy, graph, graph_of, taxonomy
 from metricdp.metrics.nulls import Nullable, nullable
 from metricdp.metrics.records import (
@@ -37,6 +37,7 @@ from metricdp.metrics.records import (
     records,
     value_budgets,
 )
+from metricdp.metrics.scaled import Scaled
 from metricdp.metrics.sets import SymmetricDifference, symmetric_difference
 from metricdp.metrics.space import Space
 from metricdp.metrics.sphere import EARTH_RADIUS, GreatCircle, great_circle

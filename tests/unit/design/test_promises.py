@@ -17,6 +17,7 @@ SPACES = [
 ]
 MADE = {
     "optimal": optimal,
+    "optimal, worst case": lambda space: optimal(space, "worst"),
     "tight constraints": lambda space: tight_constraints(space).channel,
     "multiplicative capacity": lambda space: capacity(space).multiplicative_channel,
     "additive capacity": lambda space: capacity(space).additive_channel,

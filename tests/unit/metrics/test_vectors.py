@@ -87,3 +87,4 @@ def test_floats_that_nobody_vouches_for():
     assert great_circle().view_error(2) == math.inf
     assert discrete().view_error() == VIEW_ERROR
     assert (Fraction(1, 10**300) * absolute()).view_error() == math.inf
+    assert (10**40 * euclidean()).view_error(2) == math.inf, "it may hide distances that floats do not hold"

@@ -39,32 +39,18 @@ def predicate_of(node: Any, policy: QueryPolicy) -> tuple[Predicate, tuple[Colum
 
 def _merged(column: Column, compared: list[Any]) -> Column:
     """The column with neighbouring cells made one, but for those that begin at or after a value compared with."""
-    if isinstance(column, Integer):
-        numbers = [math.floor(Fraction(value)) for value in compared]
-        wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
-        edges = [start for start in column.starts[1:] if start in wanted]
-        return Integer(
-            column.name,
-            column.bounds,
-            edges=edges,
-            outside=column.outside,
-            missing=column.missing,
-            other=column.other,
-        )
+    if not isinstance(column, Integer | Date):
+        return column
+    rules: dict[str, Any] = {"outside": column.outside, "missing": column.missing, "other": column.other}
     if isinstance(column, Date):
         days = [column.value(value) for value in compared]
-        after = {*days, *(day + dt.timedelta(days=1) for day in days)}
-        edges_found = [start for start in column.starts[1:] if start in after]
-        return Date(
-            column.name,
-            column.bounds,
-            edges=edges_found,
-            zone=column.zone,
-            outside=column.outside,
-            missing=column.missing,
-            other=column.other,
-        )
-    return column
+        wanted: set[Any] = {*days, *(day + dt.timedelta(days=1) for day in days)}
+        rules["zone"] = column.zone
+    else:
+        numbers = [math.floor(Fraction(value)) for value in compared]
+        wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
+    edges: list[Any] = [start for start in column.starts[1:] if start in wanted]
+    return type(column)(column.name, column.bounds, edges=edges, **rules)
 
 
 def column_name(node: Any, policy: QueryPolicy) -> str:
