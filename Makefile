@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables clean
+.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-audit bench-ledger ledger-kill exam clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: $(VENV)/.dev  ## every check: ruff, mypy, import-linter, pytest with docte
 	@echo "== import-linter";       $(VENV)/bin/lint-imports --no-logo
 	@echo "== pytest, doctests";    $(VENV)/bin/pytest
 	@echo "== all checks passed"
+
+attack: $(VENV)/.dev  ## the long form of tests/attacks, with other seeds each time (ten minutes)
+	@METRICDP_ATTACK=12 $(VENV)/bin/pytest tests/attacks tests/engines/test_kill.py
 
 agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ball arithmetic (minutes)
 	@METRICDP_DRAWS=1000000 $(VENV)/bin/pytest -n 2 tests/unit/mechanisms/test_agreement.py
@@ -44,6 +47,21 @@ bench-queries: $(BENCH)/.ready  ## noise shared among queries as in paper 4, and
 
 bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a copy of the file
 	@$(VENV)/bin/python benchmarks/tables.py
+	@$(VENV)/bin/python benchmarks/tables.py --columns
+	@$(VENV)/bin/python benchmarks/tables_spark.py
+
+bench-audit: $(BENCH)/.ready  ## the audit beside DP-Sniper's published numbers, its gallery, and peers (an hour)
+	@$(BENCH)/bin/python benchmarks/audit.py
+
+bench-ledger: $(BENCH)/.ready  ## what keeping account costs, beside OpenDP's filter (half an hour; --charges 50000 is short)
+	@$(BENCH)/bin/python benchmarks/ledger.py
+
+ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and on PostgreSQL (ten minutes)
+	@METRICDP_LEDGER_KILLS=1000 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py
+
+exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the whole gallery (an hour)
+	@$(VENV)/bin/python -m tests.statistical.exam 1000
+	@METRICDP_EXAM=1 $(VENV)/bin/pytest tests/broken/test_gallery.py tests/statistical/test_audit.py
 
 clean:  ## remove environments, caches and build products
 	rm -rf $(VENV) $(BENCH) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 import metricdp as mdp
-from metricdp.design.tight import tight_constraints
-from metricdp.design.tight_intervals import least_scale
+from metricdp.design import least_scale, tight_constraints
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def run(study: Study) -> dict[str, Any]:
         "no mechanism at": float(found.least.enclosure.lower),
         "in floats": first_change(plain.distances, 1.5),
         "published": float(study.published),
-        "refuted at the published": refuted.exists is False and refuted.check(),
+        "refuted at the published": refuted.holds is False and refuted.check(),
         "seconds": round(seconds, 1),
         "proof": found.proved,
         "utilities": [asdict(row) for row in rows],

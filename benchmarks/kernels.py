@@ -30,9 +30,8 @@ from fractions import Fraction
 from typing import Any
 
 import metricdp as mdp
-from metricdp.design.kernel_search import kernels
-from metricdp.design.unit_lengths import UnitLengths
-from metricdp.design.vertex_search import vertices
+from metricdp.design import kernels, vertices
+from metricdp.design.kernels._unit_lengths import UnitLengths
 from metricdp.metrics import Space, absolute, discrete, euclidean, hamming
 
 try:

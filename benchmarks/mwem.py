@@ -25,11 +25,11 @@ import numpy as np
 
 import metricdp as mdp
 from metricdp.metrics import Guarantee, attributes, discrete, manhattan, records
-from metricdp.queries.synthetic_data.multiplicative_weights import mwem
-from metricdp.queries.synthetic_data.small_databases import small_database
+from metricdp.queries.synthetic_data.mwem import mwem
+from metricdp.queries.synthetic_data.small_database import small_database
 from metricdp.queries.synthetic_data.steepness import sensitivities
 from metricdp.queries.synthetic_data.synthetic import measured_error
-from metricdp.queries.workloads.consistency import consistent
+from metricdp.queries.workloads.consistent import consistent
 from metricdp.queries.workloads.workload import Workload
 
 SIDE, QUERIES, PEOPLE, ROUNDS = 100, 1000, 100_000, 20

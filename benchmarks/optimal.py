@@ -32,9 +32,9 @@ import solver_channels
 
 import metricdp as mdp
 from metricdp.channels import Channel, verify
-from metricdp.design.synthesis import optimal
+from metricdp.design import optimal
 
-CITIES = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "data" / "us_cities.csv"
+CITIES = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "demo" / "data" / "us_cities.csv"
 OURS = "metricdp"
 PEERS = ("clarabel", "highs-interior", "qif", "qif-highs", "qif-glop")
 SHARED = {"grid-8x8-one": 1.0, "grid-10x10-ln2": mdp.ln(2), "grid-13x13-ln2": mdp.ln(2)}

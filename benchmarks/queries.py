@@ -25,12 +25,12 @@ from pathlib import Path
 import numpy as np
 
 import metricdp as mdp
-from metricdp.queries.workloads.allocating import allocate
-from metricdp.queries.workloads.allocating_pairs import PairBudgets
-from metricdp.queries.workloads.biased import allocate_biased
+from metricdp.queries.workloads._pairs import PairBudgets
+from metricdp.queries.workloads.allocate import allocate
+from metricdp.queries.workloads.allocate_biased import allocate_biased
 from metricdp.queries.workloads.workload import Workload
 
-DATA = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "data"
+DATA = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "demo" / "data"
 STRATEGIES = ("equal", "shared", "proportional")
 BAR = 40
 

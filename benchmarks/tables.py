@@ -4,6 +4,7 @@
     python benchmarks/tables.py --large          # and 5 * 10^7, and Spark at 10^7
     python benchmarks/tables.py --json           # the same as JSON
     python benchmarks/tables.py --rows 1000000   # one size
+    python benchmarks/tables.py --columns        # a row for each type of column, 10^6 rows each
 
 The trips are made by this script, a batch at a time, in a temporary folder (--folder says where): two moments, two
 places, the fare, how it was paid, how many rode. Each measurement is a process of its own that reads the file, does its
@@ -12,6 +13,9 @@ process. Repeats take turns, and the best counts. The ratio is to the faster of 
 which decode it and encode it again and do nothing else. "naive" adds noise of numpy's generator in floats on one
 thread: neither secure nor exact, the speed that anybody would get without caring. The shuffle is timed apart: reading
 the trips, dealing them to disk and taking them up in a random order.
+
+With --columns every type of column has a table of one column (a location has two), Parquet to Parquet, beside
+an untouched copy of the same file by pyarrow. What Spark does beside an identity copy is in benchmarks/tables_spark.py.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 POLICY = """
-format = 1
+format = 2
 [columns.pickup_at]
 type = "time"
 within = "10 min"
@@ -42,11 +46,11 @@ within = "10 min"
 type = "time"
 within = "10 min"
 [columns.pickup]
-type = "location"
+type = "place"
 columns = ["pickup_lat", "pickup_lon"]
 within = "200 m"
 [columns.dropoff]
-type = "location"
+type = "place"
 columns = ["dropoff_lat", "dropoff_lon"]
 within = "200 m"
 [columns.fare]
@@ -102,7 +106,8 @@ def make(path: Path, rows: int) -> None:
 
 def ours(order: str) -> Callable[[Path, Path], Callable[[], Any]]:
     def prepare(source: Path, out: Path) -> Callable[[], Any]:
-        from metricdp.tables import Policy, sanitize
+        from metricdp.policies import Policy
+        from metricdp.tables import sanitize
 
         policy = Policy.parse(POLICY.format(order=order))
         return lambda: sanitize(source, policy, out)
@@ -114,7 +119,8 @@ def on_spark(source: Path, out: Path) -> Callable[[], Any]:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    from metricdp.tables import Policy, sanitize
+    from metricdp.policies import Policy
+    from metricdp.tables import sanitize
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = builder.config("spark.sql.session.timeZone", "UTC").config("spark.driver.memory", "4g").getOrCreate()
@@ -179,11 +185,10 @@ def naive(source: Path, out: Path) -> Callable[[], Any]:
 
 
 def shuffle_alone(source: Path, out: Path) -> Callable[[], Any]:
-    from metricdp.tables import Policy
+    from metricdp.sources import open_table
     from metricdp.tables.shuffle import shuffled
-    from metricdp.tables.sources import open_source
 
-    opened = open_source(source, Policy.parse(POLICY.format(order="secret")))
+    opened = open_table(source)
 
     def run() -> None:
         with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
@@ -191,6 +196,131 @@ def shuffle_alone(source: Path, out: Path) -> Callable[[], Any]:
                 pass
 
     return run
+
+
+NAMES = [f"v{number}" for number in range(16)]
+TREE = ", ".join(f'{name} = "g{number % 4}"' for number, name in enumerate(NAMES))
+TREE += ", " + ", ".join(f'g{number} = "all"' for number in range(4))
+
+
+def _wide(random: np.random.Generator, rows: int) -> pa.Array:
+    """Decimals of more than 64 bits: unscaled integers of two words."""
+    words = np.stack([random.integers(-(2**63), 2**63 - 1, rows), random.integers(-(2**20), 2**20, rows)], axis=1)
+    return pa.Array.from_buffers(pa.decimal128(38, 2), rows, [None, pa.py_buffer(np.ascontiguousarray(words))])
+
+
+def _narrow(random: np.random.Generator, rows: int) -> pa.Array:
+    """Decimals of 18 digits."""
+    low = random.integers(-(10**9), 10**9, rows)
+    words = np.ascontiguousarray(np.stack([low, low >> 63], axis=1))
+    return pa.Array.from_buffers(pa.decimal128(18, 2), rows, [None, pa.py_buffer(words)])
+
+
+def _lists(values: pa.Array, lengths: np.ndarray[Any, Any]) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32()), values)
+
+
+COLUMNS: dict[str, tuple[str, Callable[[np.random.Generator, int], list[pa.Array]]]] = {
+    "kept text": ('type = "keep"', lambda r, n: [pa.array(NAMES).take(pa.array(r.integers(0, 16, n)))]),
+    "number": ('type = "number"\nwithin = 5', lambda r, n: [pa.array(r.normal(0, 1000, n))]),
+    "decimal, 18 digits": ('type = "number"\nwithin = 5\nresolution = "0.01"', lambda r, n: [_narrow(r, n)]),
+    "decimal, 38 digits": ('type = "number"\nwithin = "1e20"\nresolution = "1e10"', lambda r, n: [_wide(r, n)]),
+    "integer": ('type = "integer"\nwithin = 5', lambda r, n: [pa.array(r.integers(0, 1000, n))]),
+    "integer, bounded": (
+        'type = "integer"\nwithin = 5\nbounds = [0, 1000]\nmissing = "refuse"',
+        lambda r, n: [pa.array(r.integers(0, 1000, n))],
+    ),
+    "integer, secret null": (
+        'type = "integer"\nwithin = 5\nbounds = [0, 1000]',
+        lambda r, n: [pa.array(r.integers(0, 1000, n), mask=r.random(n) < 0.1)],
+    ),
+    "time": (
+        'type = "time"\nwithin = "10 min"',
+        lambda r, n: [pa.array(r.integers(0, 2 * 10**15, n), pa.timestamp("us"))],
+    ),
+    "date": (
+        'type = "time"\nwithin = "5 days"',
+        lambda r, n: [pa.array(r.integers(0, 20000, n), pa.int32()).view(pa.date32())],
+    ),
+    "location": (
+        'type = "place"\ncolumns = ["x", "y"]\nwithin = "200 m"',
+        lambda r, n: [pa.array(r.normal(40, 1, n)), pa.array(r.normal(-73, 1, n))],
+    ),
+    "category": (
+        f'type = "category"\nvalues = {NAMES}\nepsilon = 1',
+        lambda r, n: [pa.array(NAMES).take(pa.array(r.integers(0, 16, n)))],
+    ),
+    "taxonomy": (
+        f'type = "category"\nparents = {{{TREE}}}\nepsilon = 1',
+        lambda r, n: [pa.array(NAMES).take(pa.array(r.integers(0, 16, n)))],
+    ),
+    "boolean": ('type = "boolean"\nepsilon = 1', lambda r, n: [pa.array(r.random(n) < 0.5)]),
+    "set of 16": (
+        f'type = "set"\nvalues = {NAMES}\nepsilon = 2',
+        lambda r, n: [_lists(pa.array(NAMES).take(pa.array(r.integers(0, 16, 2 * n))), np.full(n, 2))],
+    ),
+    "series of 24": (
+        'type = "series"\nlength = 24\nwithin = 1',
+        lambda r, n: [_lists(pa.array(r.normal(0, 1, 24 * n)), np.full(n, 24))],
+    ),
+}
+"""For each type of column: its entry in a policy, and what makes a batch of it."""
+
+
+def one_column(name: str, rows: int, folder: Path) -> dict[str, Any]:
+    """A table of one column, sanitized and copied in turns in this process; the best of three counts."""
+    from metricdp.policies import Policy
+    from metricdp.tables import sanitize
+
+    entry, column = COLUMNS[name]
+    random = np.random.default_rng(1)
+    source, out = folder / "in.parquet", folder / "out.parquet"
+    writer = None
+    for start in range(0, rows, BATCH):
+        batch = pa.record_batch(column(random, min(BATCH, rows - start)), names=["x", "y"][: 1 + (name == "location")])
+        writer = writer or pq.ParquetWriter(source, batch.schema, compression="snappy")
+        writer.write_batch(batch)
+    assert writer is not None
+    writer.close()
+    private = "" if "keep" not in entry else '[columns.b]\ntype = "boolean"\nepsilon = 1\ncolumns = ["b"]\n'
+    if private:  # a policy protects something
+        table = pq.read_table(source)
+        pq.write_table(table.append_column("b", pa.array(np.zeros(rows, dtype=bool))), source, row_group_size=BATCH)
+    policy = Policy.parse(f'format = 2\n[columns.x]\n{entry}\n{private}[rows]\norder = "public"\n')
+
+    def copy() -> None:
+        with pq.ParquetFile(source) as file, pq.ParquetWriter(out, file.schema_arrow, compression="snappy") as writer:
+            for batch in file.iter_batches(BATCH):
+                writer.write_batch(batch)
+
+    best: dict[str, tuple[float, float]] = {}
+    for _ in range(3):
+        for task, run in (("ours", lambda: sanitize(source, policy, out, overwrite=True)), ("copy", copy)):
+            wall, cpu = time.perf_counter(), time.process_time()
+            run()
+            took = time.perf_counter() - wall, time.process_time() - cpu
+            best[task] = min(best.get(task, took), took)
+    return {
+        "column": name,
+        "rows_per_second": rows / best["ours"][0],
+        "rows_per_processor_second": rows / best["ours"][1],
+        "ratio": best["copy"][0] / best["ours"][0],
+    }
+
+
+def show_columns(rows: int, folder: Path) -> list[dict[str, Any]]:
+    """Print a row for each type of column."""
+    print(f"{rows:,} rows of one column, Parquet to Parquet")
+    print(f"{'':22}{'rows/s':>14}{'of a copy':>11}{'rows/cpu-s':>14}")
+    results = []
+    for name in COLUMNS:
+        line = one_column(name, rows, folder)
+        results.append(line)
+        print(
+            f"{name:22}{line['rows_per_second']:14,.0f}{line['ratio']:11.2f}{line['rows_per_processor_second']:14,.0f}",
+            flush=True,
+        )
+    return results
 
 
 TASKS: dict[str, Callable[[Path, Path], Callable[[], Any]]] = {
@@ -274,11 +404,16 @@ def main() -> None:
     parser.add_argument("--no-spark", action="store_true", help="leave Spark out")
     parser.add_argument("--folder", type=Path, help="where the files are made")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--columns", action="store_true", help="a row for each type of column instead")
     parser.add_argument("--task", choices=list(TASKS), help=argparse.SUPPRESS)
     parser.add_argument("--source", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         print(json.dumps(measure(options.task, options.source)))
+        return
+    if options.columns:
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            show_columns((options.rows or [10**6])[0], Path(folder))
         return
     sizes = options.rows or [*SIZES, *([LARGE] if options.large else [])]
     results = []

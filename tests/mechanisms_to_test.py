@@ -51,6 +51,8 @@ CASES = [
     Case("space L2 in 5", lambda: mdp.laplace(m.euclidean(), dim=5), [[0.0] * 5, [0.1] * 5], vector=True),
     Case("plane L1", lambda: mdp.laplace(m.manhattan(), dim=2), POINTS, vector=True),
     Case("series L-infinity", lambda: mdp.laplace(m.chebyshev(), dim=4), [[0.0] * 4, [1.5] * 4], vector=True),
+    Case("series of 24", lambda: mdp.laplace(m.chebyshev(), dim=24), [[0.0] * 24, [1.5] * 24], vector=True),
+    Case("space L2 in 12", lambda: mdp.laplace(m.euclidean(), dim=12), [[0.0] * 12, [0.1] * 12], vector=True),
     Case("sphere", lambda: mdp.laplace(m.great_circle().within(200)), PLACES, vector=True),
     Case("sphere, weak", lambda: mdp.laplace(m.great_circle().within(2e6)), PLACES, vector=True),
     Case("sphere, strong", lambda: mdp.laplace(m.great_circle().within(2e7)), PLACES, vector=True),

@@ -12,74 +12,97 @@ outputs. You say how far apart two secrets are; metricdp releases them, exactly 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from metricdp.lazy import lazily
 
 if TYPE_CHECKING:
-    from metricdp import adversaries, channels, design, errors, exact, mechanisms, metrics, plots, queries, tables
+    from metricdp import (
+        adversaries,
+        audit,
+        channels,
+        design,
+        errors,
+        exact,
+        ledger,
+        mechanisms,
+        metrics,
+        plots,
+        policies,
+        queries,
+        sessions,
+        sources,
+        tables,
+        testing,
+    )
     from metricdp.channels import Channel
     from metricdp.exact.bits import seeded
     from metricdp.exact.level import ln
-    from metricdp.mechanisms import (
-        approximate_laplace,
-        compose,
-        exponential,
-        function_expansion,
-        function_samples,
-        geometric,
-        independent,
-        laplace,
-        postprocess,
-        randomized_response,
-        set_response,
-        truncated_geometric,
-    )
+    from metricdp.mechanisms.continuous import approximate_laplace
+    from metricdp.mechanisms.exponential import exponential
+    from metricdp.mechanisms.functions import function_expansion, function_samples
+    from metricdp.mechanisms.geometric import geometric, truncated_geometric
+    from metricdp.mechanisms.laplace import laplace
+    from metricdp.mechanisms.product import compose, independent, postprocess
+    from metricdp.mechanisms.response import randomized_response, set_response
     from metricdp.metrics import Guarantee, Metric, Space, Verdict
+    from metricdp.sessions import Session
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "Channel": "channels",
+            "Guarantee": "metrics",
+            "Metric": "metrics",
+            "Session": "sessions",
+            "Space": "metrics",
+            "Verdict": "metrics",
+            "adversaries": "",
+            "approximate_laplace": "mechanisms",
+            "audit": "",
+            "channels": "",
+            "compose": "mechanisms",
+            "design": "",
+            "errors": "",
+            "exact": "",
+            "exponential": "mechanisms",
+            "function_expansion": "mechanisms",
+            "function_samples": "mechanisms",
+            "geometric": "mechanisms",
+            "independent": "mechanisms",
+            "laplace": "mechanisms",
+            "ledger": "",
+            "ln": "exact.level",
+            "mechanisms": "",
+            "metrics": "",
+            "plots": "",
+            "policies": "",
+            "postprocess": "mechanisms",
+            "queries": "",
+            "randomized_response": "mechanisms",
+            "seeded": "exact.bits",
+            "sessions": "",
+            "set_response": "mechanisms",
+            "sources": "",
+            "tables": "",
+            "testing": "",
+            "truncated_geometric": "mechanisms",
+        },
+        also=["__version__"],
+    )
 
 __version__ = "0.1.0"
-
-_HOME = {
-    "ln": "exact.level",
-    "seeded": "exact.bits",
-    "Channel": "channels",
-    "Guarantee": "metrics",
-    "Metric": "metrics",
-    "Space": "metrics",
-    "Verdict": "metrics",
-    "approximate_laplace": "mechanisms",
-    "compose": "mechanisms",
-    "exponential": "mechanisms",
-    "function_expansion": "mechanisms",
-    "function_samples": "mechanisms",
-    "geometric": "mechanisms",
-    "independent": "mechanisms",
-    "laplace": "mechanisms",
-    "postprocess": "mechanisms",
-    "randomized_response": "mechanisms",
-    "set_response": "mechanisms",
-    "truncated_geometric": "mechanisms",
-}
-_FOLDERS = (
-    "adversaries",
-    "channels",
-    "design",
-    "errors",
-    "exact",
-    "mechanisms",
-    "metrics",
-    "plots",
-    "queries",
-    "tables",
-)
 
 __all__ = [
     "Channel",
     "Guarantee",
     "Metric",
+    "Session",
     "Space",
     "Verdict",
     "adversaries",
     "approximate_laplace",
+    "audit",
     "channels",
     "compose",
     "design",
@@ -91,28 +114,20 @@ __all__ = [
     "geometric",
     "independent",
     "laplace",
+    "ledger",
     "ln",
     "mechanisms",
     "metrics",
     "plots",
+    "policies",
     "postprocess",
     "queries",
     "randomized_response",
     "seeded",
+    "sessions",
     "set_response",
+    "sources",
     "tables",
+    "testing",
     "truncated_geometric",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Import folders and names when they are first used, so that importing metricdp is quick."""
-    if name in _FOLDERS:
-        return importlib.import_module(f"metricdp.{name}")
-    if name in _HOME:
-        return getattr(importlib.import_module(f"metricdp.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'metricdp' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])

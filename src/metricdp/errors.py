@@ -3,7 +3,7 @@
 ::
 
     MetricDPError
-    +-- InputError (ValueError)            a secret is not of the form the mechanism takes
+    +-- DataError (ValueError)             about secrets: never carries a value; names the row and the rule
     |   +-- NotFiniteError                 NaN or infinity
     |   +-- OutOfDomainError               latitude 91, beyond the bounds, beyond what the resolution holds
     |   |   +-- UnknownCategoryError       a value that is not in the declared list
@@ -11,17 +11,21 @@
     |   +-- ShapeError                     empty, or of the wrong dimension
     |   +-- KindError (TypeError)          text where a number belongs, a bool, a complex number
     |   +-- ColumnError                    any of these, in a column of a table
+    +-- ArgumentError (ValueError)         about public arguments: may show them
+    |   +-- LevelError                     an epsilon, delta, factor or other level that cannot be used
+    |   +-- NotAMetricError                an axiom is broken; ``violation`` says which and where
+    |   +-- UnsupportedMetricError (TypeError) no mechanism of this kind exists for that metric
+    |   +-- ImpossibleError                no mechanism at all can keep that promise
+    |   +-- TooLargeError                  a size beyond reach; ``estimate`` says what it would take
+    +-- BudgetError (ValueError)           a charge that an account cannot be proved to bear; ``left`` says what it has
     +-- PolicyError (ValueError)           a policy's mistakes, all of them, with their lines
-    +-- OutputError (OSError)              an output that exists already, or cannot be written whole
-    +-- LevelError (ValueError)            an epsilon, delta, resolution or confidence that cannot be
-    +-- NotAMetricError (ValueError)       an axiom is broken; ``violation`` says which and where
-    +-- UnsupportedMetricError (TypeError) no mechanism of this kind exists for that metric
-    +-- ImpossibleError (ValueError)       no mechanism at all can keep that promise
+    +-- FileError (OSError)                a file that exists already, is missing, or cannot be read or written whole
+    +-- ConformanceError (AssertionError)  something of your own breaks a law of `metricdp.testing`
     +-- MissingExtraError (ImportError)    an optional library is not installed; says how to install it
     NotPrivateWarning (UserWarning)        noise came from a seeded source
     SlowPathWarning (UserWarning)          this machine's functions are less accurate than assumed
 
-An ``InputError`` names the row (counted from 0) and the rule that was broken. It never carries the value.
+A ``DataError`` names the row (counted from 0) and the rule that was broken. It never carries the value.
 """
 
 from __future__ import annotations
@@ -30,9 +34,13 @@ from collections.abc import Sequence
 from typing import Self
 
 __all__ = [
+    "ArgumentError",
+    "BudgetError",
     "ColumnError",
+    "ConformanceError",
+    "DataError",
+    "FileError",
     "ImpossibleError",
-    "InputError",
     "KindError",
     "LevelError",
     "MetricDPError",
@@ -42,10 +50,10 @@ __all__ = [
     "NotPrivateWarning",
     "OffGridError",
     "OutOfDomainError",
-    "OutputError",
     "PolicyError",
     "ShapeError",
     "SlowPathWarning",
+    "TooLargeError",
     "UnknownCategoryError",
     "UnsupportedMetricError",
 ]
@@ -55,8 +63,8 @@ class MetricDPError(Exception):
     """The root of the tree."""
 
 
-class InputError(MetricDPError, ValueError):
-    """A secret is not of the form the mechanism takes.
+class DataError(MetricDPError, ValueError):
+    """A secret is not of the form the mechanism takes; the message never carries its value.
 
     Attributes:
         rule: what was broken, and what to do.
@@ -73,11 +81,11 @@ class InputError(MetricDPError, ValueError):
         return self if self.row is None else type(self)(self.rule, self.row + rows)
 
 
-class NotFiniteError(InputError):
+class NotFiniteError(DataError):
     """NaN or infinity where a number belongs."""
 
 
-class OutOfDomainError(InputError):
+class OutOfDomainError(DataError):
     """A value outside the declared domain."""
 
 
@@ -89,22 +97,22 @@ class OffGridError(OutOfDomainError):
     """A number between two points of the declared grid."""
 
 
-class ShapeError(InputError):
+class ShapeError(DataError):
     """Empty, or of the wrong dimension."""
 
 
-class KindError(InputError, TypeError):
+class KindError(DataError, TypeError):
     """A value of a kind the mechanism cannot take."""
 
 
-class ColumnError(InputError):
+class ColumnError(DataError):
     """A secret in a column of a table is not of the form that its policy declares.
 
     Attributes:
         column: what the policy calls it.
     """
 
-    def __init__(self, column: str, error: InputError) -> None:
+    def __init__(self, column: str, error: DataError) -> None:
         self.column = column
         where = f"column {column!r}" if error.row is None else f"column {column!r}, row {error.row}"
         super().__init__(f"{where}: {error.rule}")
@@ -123,15 +131,31 @@ class PolicyError(MetricDPError, ValueError):
         super().__init__("\n".join(self.problems))
 
 
-class OutputError(MetricDPError, OSError):
-    """An output that exists already, or cannot be written whole."""
+class FileError(MetricDPError, OSError):
+    """A file that exists already, is missing, or cannot be read or written whole."""
 
 
-class LevelError(MetricDPError, ValueError):
-    """An epsilon, delta, resolution or confidence that cannot be."""
+class ArgumentError(MetricDPError, ValueError):
+    """A public argument of a function or command that cannot be used; the message may show it."""
 
 
-class NotAMetricError(MetricDPError, ValueError):
+class LevelError(ArgumentError):
+    """An epsilon, delta, factor or other level that cannot be used."""
+
+
+class TooLargeError(ArgumentError):
+    """A size beyond reach.
+
+    Attributes:
+        estimate: what it would take, in words, such as "about 3 hours" or "12 GB"; empty where nobody knows.
+    """
+
+    def __init__(self, message: str, estimate: str = "") -> None:
+        self.estimate = estimate
+        super().__init__(message)
+
+
+class NotAMetricError(ArgumentError):
     """A metric's axiom is broken.
 
     Attributes:
@@ -143,12 +167,46 @@ class NotAMetricError(MetricDPError, ValueError):
         super().__init__(message)
 
 
-class UnsupportedMetricError(MetricDPError, TypeError):
+class UnsupportedMetricError(ArgumentError, TypeError):
     """No mechanism of this kind exists for that metric."""
 
 
-class ImpossibleError(MetricDPError, ValueError):
+class ImpossibleError(ArgumentError):
     """No mechanism at all can keep that promise."""
+
+
+class ConformanceError(MetricDPError, AssertionError):
+    """A metric, mechanism, channel or column type breaks a law that all of them keep; see `metricdp.testing`.
+
+    Attributes:
+        law: the name of the law.
+        subject: what broke it, in words.
+        problem: how, in words.
+    """
+
+    def __init__(self, law: str, subject: str, problem: str) -> None:
+        self.law, self.subject, self.problem = law, subject, problem
+        super().__init__(f"{subject} breaks the law {law!r}: {problem}")
+
+    def __reduce__(self) -> tuple[type[ConformanceError], tuple[str, str, str]]:
+        return type(self), (self.law, self.subject, self.problem)
+
+
+class BudgetError(MetricDPError, ValueError):
+    """A charge that is not proved to stay within an account's cap; nothing was charged and nothing may be released.
+
+    Attributes:
+        account: that refused: the one that was charged, or one above it.
+        reason: what could not be proved, and what would help.
+        left: what the account has left, in words.
+    """
+
+    def __init__(self, account: str, reason: str, left: str) -> None:
+        self.account, self.reason, self.left = account, reason, left
+        super().__init__(f"account {account!r}: {reason}. Left: {left}")
+
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str, str]]:
+        return type(self), (self.account, self.reason, self.left)
 
 
 class MissingExtraError(MetricDPError, ImportError):

@@ -7,17 +7,17 @@ import numpy as np
 import pyarrow as pa
 from scipy import stats
 
-from metricdp.tables import Policy
+from metricdp.policies import Policy
 from tests.statistical.harness import QUANTILES, check_scale, check_table, half_cells, plausible
 
 ROWS = 100_000
 POLICY = """
-format = 1
+format = 2
 [columns]
 row = "keep"
 name = "drop"
 [columns.place]
-type = "location"
+type = "place"
 columns = ["lat", "lon"]
 within = "200 m"
 [columns.pay]

@@ -114,7 +114,7 @@ def test_nobody_gains_by_post_processing(first, second, prior, gain):
 def test_nobody_loses_by_looking(channel, prior, gain):
     before, after = vulnerability(prior, None, gain, exact=True), vulnerability(prior, channel, gain, exact=True)
     assert after >= before
-    assert leakage(prior, channel, gain, "additive", exact=True) == after - before
+    assert leakage(prior, channel, gain, kind="additive", exact=True) == after - before
     assert vulnerability(prior, channel, gain) == pytest.approx(float(after), abs=1e-13)
 
 
@@ -165,7 +165,7 @@ def test_capacities_bound_every_gain_and_prior(channel, prior, gain):
 def test_capacities_are_reached(channel):
     most = capacity(channel)
     assert leakage(most.prior, channel, most.multiplicative_gain, exact=True) == most.multiplicative
-    assert leakage(most.prior, channel, most.additive_gain, "additive", exact=True) == most.additive
+    assert leakage(most.prior, channel, most.additive_gain, kind="additive", exact=True) == most.additive
 
 
 @settings(max_examples=15)
@@ -213,7 +213,7 @@ def test_a_channel_is_private_iff_it_keeps_the_bound_on_a_maximally_tight_family
     private = verify(channel, space).holds
     assert private == all(bound.holds for bound in found)
     if not private:
-        assert _broken(lambda within: [informed_bound(space, members, channel, within) for members in family], 1)
+        assert _broken(lambda within: [informed_bound(space, members, channel, within=within) for members in family], 1)
 
 
 # Theorem 3 of paper 1: what hiding changes
@@ -256,7 +256,7 @@ def test_a_channel_is_private_iff_it_keeps_the_bound_on_a_maximally_tight_family
     private = verify(channel, space).holds
     assert private == all(bound.holds for bound in found)
     if not private:
-        assert _broken(lambda within: [hiding_bound(space, hide, channel, within) for hide in family], 2)
+        assert _broken(lambda within: [hiding_bound(space, hide, channel, within=within) for hide in family], 2)
 
 
 def _broken(bounds, times):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import metricdp.metrics as metrics
 from metricdp.exact.level import ln
 from metricdp.metrics import Space
-from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.workload import Workload
 
 NUMBERS = st.one_of(
@@ -74,7 +74,7 @@ def parts(workload, scales):
 @settings(max_examples=40)
 def test_no_pair_is_spent_beyond_and_some_pair_is_spent(objective, workload):
     for method in ("equal", "shared", "proportional", "exact"):
-        allocation = allocate(workload, method, objective)
+        allocation = allocate(workload, method, objective=objective)
         spent = list(parts(workload, allocation.scales))
         assert all(high <= 1 for _, high in spent)
         assert allocation.verdict.holds
@@ -92,10 +92,10 @@ def test_no_pair_is_spent_beyond_and_some_pair_is_spent(objective, workload):
 def test_nobody_is_better_than_the_bound(workload, numbers):
     weights = numbers[: len(workload)]
     for objective in ("mean", "geometric", "worst"):
-        exact = allocate(workload, "exact", objective, weights)
+        exact = allocate(workload, "exact", objective=objective, weights=weights)
         assert exact.gap <= 1e-6
         for method in ("equal", "shared", "proportional"):
-            other = allocate(workload, method, objective, weights)
+            other = allocate(workload, method, objective=objective, weights=weights)
             assert exact.value <= other.value
             assert exact.bound <= other.value
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import metricdp.metrics as metrics
+from metricdp.adversaries import corner_priors, leakage_bound, prior_bounds, utility_bound
 from metricdp.adversaries.constraints_matrix import constraints_matrix
 from metricdp.adversaries.error_bounds import error_bound, reached_error
-from metricdp.adversaries.regions import corner_priors, leakage_bound, prior_bounds, utility_bound
-from metricdp.adversaries.regularity import regular
+from metricdp.adversaries.regular_priors import regular
 from metricdp.channels.channel import Channel
 from metricdp.exact.level import ln
 from metricdp.metrics import Space

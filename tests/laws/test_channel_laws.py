@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from metricdp.channels import Channel
 from metricdp.channels.algebra import choice, equivalent, merged, parallel, restrict, sequential
-from metricdp.channels.refinement import refines
+from metricdp.channels.refine.refinement import refines
 
 few = settings(max_examples=40, deadline=None)
 sizes = st.integers(1, 5)

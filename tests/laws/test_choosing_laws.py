@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import metricdp as mdp
 from metricdp.exact.balls import ball, precision
 from metricdp.metrics import Metric, absolute, discrete, euclidean, matrix, records
-from metricdp.queries.synthetic_data.choosing import ExponentialChoice
+from metricdp.queries.synthetic_data.choose import ExponentialChoice
 from metricdp.queries.synthetic_data.steepness import sensitivities, spread
-from metricdp.queries.workloads.consistency import consistent
+from metricdp.queries.workloads.consistent import consistent
 from metricdp.queries.workloads.linear_queries import exact_answers
 
 CELLS = 3

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metricdp.tables import Policy, sanitize
+from metricdp.policies import Policy
+from metricdp.tables import sanitize
 
 MARK = "DROPPEDVALUE"
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=6)
@@ -141,7 +142,7 @@ def places(draw, rows):
     missing, arrow = draw(st.sampled_from(["public", "refuse"])), draw(FLOATS)
     latitudes = pa.array(listed(draw, rows, st.floats(-90, 90, width=32), missing), arrow)
     longitudes = pa.array(listed(draw, rows, st.floats(-180, 180, width=32), missing), arrow)
-    entry = f'type = "location"\nwithin = "200 m"\nmissing = "{missing}"\n'
+    entry = f'type = "place"\nwithin = "200 m"\nmissing = "{missing}"\n'
     return Column(entry, [latitudes, longitudes], lambda x: -181 <= x <= 181)
 
 
@@ -165,7 +166,7 @@ def tables(draw):
     columns = [draw(kind(rows)) for kind in draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=6))]
     columns.append(draw(booleans(rows)))
     names = draw(st.lists(WORDS, min_size=2 * len(columns), max_size=2 * len(columns), unique=True))
-    text, placed = "format = 1\n", []
+    text, placed = "format = 2\n", []
     for number, column in enumerate(columns):
         mine = [names.pop() + (MARK if column.holds is None else "") for _ in column.arrays]
         text += f"[columns.entry{number}]\n{column.entry}columns = {json.dumps(mine, ensure_ascii=False)}\n"
@@ -205,7 +206,7 @@ def _check(released, placed, rows, order, exact_types):
             assert order == "secret" or values == array.to_pylist()
         if 'missing = "refuse"' in column.entry:
             assert None not in values
-        if 'missing = "public"' in column.entry and "location" not in column.entry:
+        if 'missing = "public"' in column.entry and "place" not in column.entry:
             assert sum(x is None for x in values) == array.null_count
 
 

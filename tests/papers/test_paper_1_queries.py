@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 import metricdp as mdp
-from metricdp.design.oblivious import answer_space
+from metricdp.design import answer_space
 from metricdp.metrics import (
     Guarantee,
     Space,
@@ -26,14 +26,14 @@ from metricdp.metrics import (
     records,
 )
 from metricdp.queries import Average, Count, FiniteFunction, Percentile, Sum, minimum, sensitivity, uniformity
-from metricdp.queries.single.answer_plans import plan
+from metricdp.queries.single.plan import plan
 
 K = 2
 VALUES = [0, 1, 2, None]
 DATABASES = [x for x in itertools.product(VALUES, repeat=2) if x != (None, None)]
 BASE = nullable(absolute(), K)
 D1, LARGEST = records(BASE), records(BASE, math.inf)
-OPTIONS = {"lo": 0, "hi": K, "n": 2, "nulls": True}
+OPTIONS = {"bounds": (0, K), "records": 2, "nulls": True}
 NEAR_MEAN = [Average(**OPTIONS, rounding="floor"), Average(**OPTIONS, rounding="half-up")]
 PERCENTILES = [Percentile(p, **OPTIONS) for p in (0, 25, 50, 75, 99, 100)]
 ALL = [Sum(**OPTIONS), *NEAR_MEAN, *PERCENTILES]
@@ -109,9 +109,9 @@ def test_theorem_13_largest(query):
 
 def test_theorem_13_does_not_hold_for_the_sum():
     """The sum moves by n for each unit, and not uniformly: the paper leaves it out rightly."""
-    found = sensitivity(Sum(0, K, n=2), chebyshev(), absolute())
+    found = sensitivity(Sum((0, K), records=2), chebyshev(), absolute())
     assert (found.value, found.uniform) == (2, False)
-    assert not plan(Sum(0, K, n=2), chebyshev()).optimal
+    assert not plan(Sum((0, K), records=2), chebyshev()).optimal
 
 
 def test_half_even_rounding_breaks_theorem_13():
@@ -126,37 +126,37 @@ def test_half_even_rounding_breaks_theorem_13():
     x, y = proof.witness
     assert LARGEST.exactly(x, y) == 1
     assert abs(half_even(x) - half_even(y)) == 2
-    with pytest.raises(mdp.errors.LevelError, match="half to even"):
-        Average(0, K, n=2, nulls=True, rounding="half-even")
+    with pytest.raises(mdp.errors.ArgumentError, match="half to even"):
+        Average((0, K), records=2, nulls=True, rounding="half-even")
 
 
 def test_average_that_is_not_rounded_is_no_query_of_theorem_13():
     """Its values are not on the grid. With n public its answers are n times as fine, and under d1 that is best."""
-    exact = Average(0, K, n=2)
+    exact = Average((0, K), records=2)
     assert sensitivity(exact, manhattan(), absolute()).value == Fraction(1, 2)
     assert plan(exact, manhattan()).optimal
     found = sensitivity(exact, chebyshev(), absolute())
     assert (found.value, found.uniform) == (1, False)
-    rounded = plan(Average(0, K, n=2, rounding="floor"), manhattan())
+    rounded = plan(Average((0, K), records=2, rounding="floor"), manhattan())
     assert plan(exact, manhattan()).error_bar() < rounded.error_bar()
 
 
 def test_footnote_10_nulls_without_zero():
     """An absent record moves the sum by |v|: where 0 is no value, by more than the values move it."""
-    away = Sum(5, 7, n=2, nulls=True)
+    away = Sum((5, 7), records=2, nulls=True)
     assert sensitivity(away, hamming(), absolute()).value == 7
-    assert sensitivity(Sum(5, 7, n=2), hamming(), absolute()).value == 2
+    assert sensitivity(Sum((5, 7), records=2), hamming(), absolute()).value == 2
     assert sensitivity(away, records(nullable(absolute(), 2)), absolute()).value == Fraction(7, 2)
     adapted = sensitivity(away, records(nullable(absolute(), 7)), absolute())
     assert (adapted.value, adapted.uniform) == (1, False)  # 1-sensitive again, but from 0 to 5 it costs 7
-    assert sensitivity(Sum(-7, -5, n=2, nulls=True), hamming(), absolute()).value == 7
-    assert sensitivity(Sum(-3, 7, n=2, nulls=True), hamming(), absolute()).value == 10
+    assert sensitivity(Sum((-7, -5), records=2, nulls=True), hamming(), absolute()).value == 7
+    assert sensitivity(Sum((-3, 7), records=2, nulls=True), hamming(), absolute()).value == 10
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_theorem_8_counting_queries(n):
     """Uniformly 1-sensitive under Hamming's metric (the proof of Proposition 8), answered by TG, the best there is."""
-    query = Count({1}, values=[0, 1], n=n)
+    query = Count({1}, values=[0, 1], records=n)
     found = sensitivity(query, hamming(), absolute())
     assert (found.value, found.uniform) == (1, True)
     assert uniformity(FiniteFunction(query.evaluate, itertools.product([0, 1], repeat=n)), hamming(), absolute()).holds
@@ -167,7 +167,7 @@ def test_theorem_8_counting_queries(n):
 
 def test_example_1_registration_dates():
     """The least of values from 0 to about 5000 days: 5000-sensitive for d_h, 1-sensitive for d1; ε/5·d1 for 5 days."""
-    earliest = minimum(0, 5000, n=10_000, nulls=True)
+    earliest = minimum((0, 5000), records=10_000, nulls=True)
     d1 = records(nullable(absolute(), 5000))
     assert sensitivity(earliest, hamming(), absolute()).value == 5000
     assert sensitivity(earliest, d1, absolute()).value == 1

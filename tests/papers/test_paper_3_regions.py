@@ -9,8 +9,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import metricdp.metrics as metrics
-from metricdp.adversaries.constraints_matrix import constraints_matrix
-from metricdp.adversaries.regions import (
+from metricdp.adversaries import (
     convex_coordinates,
     corner_priors,
     hamming_leakage_bound,
@@ -18,7 +17,8 @@ from metricdp.adversaries.regions import (
     prior_bounds,
     utility_bound,
 )
-from metricdp.adversaries.regularity import regular
+from metricdp.adversaries.constraints_matrix import constraints_matrix
+from metricdp.adversaries.regular_priors import regular
 from metricdp.exact.balls import exp_bounds
 from metricdp.exact.level import ln
 from metricdp.metrics import Space

@@ -9,7 +9,7 @@ import pytest
 
 import metricdp.metrics as metrics
 from metricdp.metrics import Space
-from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.statistical import attribute_averages, statistical
 from metricdp.queries.workloads.workload import Workload
 

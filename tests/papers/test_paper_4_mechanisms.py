@@ -13,9 +13,9 @@ import metricdp as mdp
 from metricdp.channels import Channel, verify
 from metricdp.exact.balls import precision
 from metricdp.metrics import Guarantee, discrete, hamming, records, symmetric_difference, value_budgets
-from metricdp.queries.synthetic_data.choosing import ExponentialChoice, choose
-from metricdp.queries.synthetic_data.multiplicative_weights import mwem, mwem_bound
-from metricdp.queries.synthetic_data.small_databases import small_database, small_database_size
+from metricdp.queries.synthetic_data.choose import ExponentialChoice, choose
+from metricdp.queries.synthetic_data.mwem import mwem, mwem_bound
+from metricdp.queries.synthetic_data.small_database import small_database, small_database_size
 from metricdp.queries.synthetic_data.steepness import sensitivities, spread
 from metricdp.queries.synthetic_data.synthetic import measured_error
 from metricdp.queries.workloads.workload import Workload
@@ -88,7 +88,7 @@ def test_theorem_8_is_the_bound_at_the_papers_scale() -> None:
     matrix = np.random.default_rng(0).choice([-1.0, 1.0], (queries, cells))
     workload = Workload(matrix, mdp.Space(range(cells), 2 * 0.5 * discrete()))  # entries 2 apart: |q_i - q_j| <= c d
     published = 2 * n * math.sqrt(math.log(cells) / rounds) + 10 * rounds * c * math.log(queries)
-    assert mwem_bound(workload, n, rounds, Fraction(2 * rounds, queries)) == pytest.approx(published)
+    assert mwem_bound(workload, n, rounds, beta=Fraction(2 * rounds, queries)) == pytest.approx(published)
 
 
 def test_theorem_8_at_the_number_of_rounds_that_balances_it() -> None:
@@ -97,7 +97,7 @@ def test_theorem_8_at_the_number_of_rounds_that_balances_it() -> None:
     matrix = np.random.default_rng(0).choice([-1.0, 1.0], (queries, cells))
     workload = Workload(matrix, mdp.Space(range(cells), 2 / c * discrete()))
     published = 20 / 5 ** (2 / 3) * (n**2 * math.log(cells) * math.log(queries) * c) ** (1 / 3)
-    assert mwem_bound(workload, n, rounds, Fraction(2 * rounds, queries)) == pytest.approx(published)
+    assert mwem_bound(workload, n, rounds, beta=Fraction(2 * rounds, queries)) == pytest.approx(published)
 
 
 @pytest.mark.parametrize("seed", range(3))

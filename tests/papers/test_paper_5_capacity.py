@@ -12,7 +12,7 @@ import pytest
 
 import metricdp.metrics as metrics
 from metricdp.adversaries import capacity as capacity_of
-from metricdp.design.type_capacity import capacity
+from metricdp.design import capacity
 from metricdp.exact.level import ln
 from metricdp.metrics import Space
 from metricdp.programs import LinearProgram, Sparse

@@ -87,13 +87,13 @@ def test_theorems_4_and_5_on_figure_1():
 def test_bin_nib_and_average_are_in_the_classes_that_the_paper_says():
     line, letters = Space.line(4), Space(range(4), discrete())
     bin_loss, nib, average = as_loss("bin", range(4)), as_loss("nib", range(4)), distance(line)
-    assert is_monotone(bin_loss, line)
-    assert not is_strictly_monotone(bin_loss, line)
-    assert is_strictly_monotone(bin_loss, letters)
-    assert is_strictly_monotone(average, line)
-    assert not is_monotone(average, letters)
-    assert not is_monotone(nib, line)
-    assert not is_monotone(nib, letters)
+    assert is_monotone(line, bin_loss)
+    assert not is_strictly_monotone(line, bin_loss)
+    assert is_strictly_monotone(letters, bin_loss)
+    assert is_strictly_monotone(line, average)
+    assert not is_monotone(letters, average)
+    assert not is_monotone(line, nib)
+    assert not is_monotone(letters, nib)
     assert not any(is_trivial(loss) for loss in (bin_loss, nib, average))
 
 
@@ -109,8 +109,8 @@ def test_nib_is_monotone_in_the_hamming_metric():
         for w, x in itertools.product(cube.points, repeat=2):
             complement = tuple(1 - bit for bit in w)
             assert nib.value(w, x) == int(cube.metric.exactly(x, complement) == n)
-        assert is_monotone(nib, cube)
-    assert is_strictly_monotone(as_loss("nib", range(2)), Space.line(2))  # bin, with its actions renamed
+        assert is_monotone(cube, nib)
+    assert is_strictly_monotone(Space.line(2), as_loss("nib", range(2)))  # bin, with its actions renamed
 
 
 def test_trivial_losses_need_not_be_monotone():
@@ -118,11 +118,11 @@ def test_trivial_losses_need_not_be_monotone():
     line = Space.line(3)
     constant = Loss.from_matrix(range(3), range(3), [[1, 1, 1]] * 3)
     assert is_trivial(constant)
-    assert is_monotone(constant, line)
-    assert not is_strictly_monotone(constant, line)
+    assert is_monotone(line, constant)
+    assert not is_strictly_monotone(line, constant)
     rising = Loss.from_matrix(range(3), range(3), [[0, 1, 2]] * 3)
     assert is_trivial(rising)
-    assert not is_monotone(rising, line)
+    assert not is_monotone(line, rising)
 
 
 # Corollary 9: two secrets

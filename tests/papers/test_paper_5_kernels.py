@@ -9,9 +9,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import Channel, of
-from metricdp.design.decomposing import decompose
-from metricdp.design.kernel_search import kernels
-from metricdp.design.vertex_search import vertices
+from metricdp.design import decompose, kernels, vertices
 from metricdp.metrics import Space, absolute, discrete, euclidean, hamming
 
 LN2 = mdp.ln(2)

@@ -149,7 +149,7 @@ def metrics_for(lo, hi, nulls):
     yield "capped", records(nullable(capped(absolute(), 1), 1)), combine(null_extended(at_most(F(1)), F(1)), 1)
 
 
-def by_definition(points, answers, d, d_out=lambda y, z: abs(y - z)):
+def by_definition(points, answers, d, answer_metric=lambda y, z: abs(y - z)):
     """The least Δ, and whether every two answers have a tight, Δ-expansive chain."""
     cheapest = {}
     for (x, y), (other, z) in itertools.combinations(list(zip(points, answers, strict=True)), 2):
@@ -159,13 +159,13 @@ def by_definition(points, answers, d, d_out=lambda y, z: abs(y - z)):
                 cheapest[pair] = min(cheapest.get(pair, cost), cost)
     if not cheapest:
         return F(0), None
-    delta = max(d_out(*pair) / cost for pair, cost in cheapest.items())
+    delta = max(answer_metric(*pair) / cost for pair, cost in cheapest.items())
     image = set(answers)
     reach = {(y, z): F(0) if y == z else math.inf for y in image for z in image}
-    reach |= {pair: d_out(*pair) for pair, cost in cheapest.items() if d_out(*pair) == delta * cost}
+    reach |= {pair: answer_metric(*pair) for pair, cost in cheapest.items() if answer_metric(*pair) == delta * cost}
     for k, i, j in itertools.product(image, repeat=3):
         reach[i, j] = min(reach[i, j], reach[i, k] + reach[k, j])
-    return delta, all(reach[y, z] == d_out(y, z) for y in image for z in image)
+    return delta, all(reach[y, z] == answer_metric(y, z) for y in image for z in image)
 
 
 def small(universe, n, nulls):
@@ -186,7 +186,7 @@ CASES = [
 def test_numbers(name, universe, n, nulls):
     lo, hi, step = universe
     make, definition = NUMBERS[name]
-    query = make(lo, hi, step, n=n, nulls=nulls)
+    query = make((lo, hi), step=step, records=n, nulls=nulls)
     values = values_of(*universe)
     points = list(itertools.product([*values, *([None] if nulls else [])], repeat=n))
     answers = [definition(values, [v for v in x if v is not None]) for x in points]
@@ -207,18 +207,18 @@ def test_number_of_records_that_is_not_public(name, universe):
     values = values_of(*universe)
     for label, metric, d in metrics_for(lo, hi, nulls=True):
         if name == "sum" and "largest" in label:
-            assert sensitivity(make(lo, hi, step), metric, absolute()).value == math.inf
+            assert sensitivity(make((lo, hi), step=step), metric, absolute()).value == math.inf
             continue
         if name.startswith("average") and "largest" in label and f"at {(hi - lo) / 2}" in label:
             with pytest.raises(UnsupportedMetricError, match="no closed form"):
-                sensitivity(make(lo, hi, step), metric, absolute())
+                sensitivity(make((lo, hi), step=step), metric, absolute())
             continue
         worst = F(0)
         for n in (1, 2):
             points = list(itertools.product([*values, None], repeat=n))
             answers = [definition(values, [v for v in x if v is not None]) for x in points]
             worst = max(worst, by_definition(points, answers, d)[0])
-        assert sensitivity(make(lo, hi, step), metric, absolute()).value == worst, label
+        assert sensitivity(make((lo, hi), step=step), metric, absolute()).value == worst, label
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -227,11 +227,14 @@ def test_numbers_without_a_grid(name, nulls):
     """The least upper bound over finer and finer grids: those with an even number of steps attain it."""
     make, _ = NUMBERS[name]
     if name not in ("average, floor", "average, half-up"):
-        real = make(0, 2, None, n=2, nulls=nulls)
+        real = make((0, 2), step=None, records=2, nulls=nulls)
         for label, metric, _ in metrics_for(F(0), F(2), nulls):
             if label == "capped" or (name == "average, exact" and label == "largest, ∅ at 1"):
                 continue  # these have no closed form
-            finer = [sensitivity(make(0, 2, F(2, 2 * k), n=2, nulls=nulls), metric, absolute()).value for k in (1, 4)]
+            finer = [
+                sensitivity(make((0, 2), step=F(2, 2 * k), records=2, nulls=nulls), metric, absolute()).value
+                for k in (1, 4)
+            ]
             assert sensitivity(real, metric, absolute()).value == finer[0] == finer[1], label
 
 
@@ -244,13 +247,13 @@ def test_euclidean_distance_between_databases(n):
         for x, y in itertools.combinations(points[:: 1 if n < 4 else 2], 2)
     ]
     assert max(squares) == n
-    for query, share in ((Sum(0, 2, n=n), 1), (Average(0, 2, n=n), n)):
+    for query, share in ((Sum((0, 2), records=n), 1), (Average((0, 2), records=n), n)):
         found = sensitivity(query, euclidean(), absolute())
         assert found.uniform is False
         assert found.above**2 >= F(n, share**2)
         assert found.above**2 - F(n, share**2) < F(1, 2**100)
         assert (n == 4) == isinstance(found.value, F)
-    for query in (Average(0, 2, n=n, rounding="floor"), Percentile(50, 0, 2, n=n)):
+    for query in (Average((0, 2), records=n, rounding="floor"), Percentile(50, (0, 2), records=n)):
         assert sensitivity(query, euclidean(), absolute()).value == 1
 
 
@@ -259,7 +262,7 @@ def test_euclidean_distance_between_databases(n):
 @pytest.mark.parametrize("counted", [{F(2)}, {F(0), F(1)}, None])
 def test_counts(n, nulls, counted):
     values = [F(0), F(1), F(2)]
-    query = Count(counted, values, n=n, nulls=nulls)
+    query = Count(counted, values=values, records=n, nulls=nulls)
     points = list(itertools.product([*values, *([None] if nulls else [])], repeat=n))
     answers = [F(sum(v is not None and (counted is None or v in counted) for v in x)) for x in points]
     for label, metric, d in metrics_for(F(0), F(2), nulls):
@@ -274,7 +277,7 @@ def test_counts(n, nulls, counted):
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("cells", [[[0], [1, 2]], [[0, 2], [1]], [[0], [1], [2]]])
 def test_cells(n, nulls, cells):
-    query = CellCounts({f"cell {place}": cell for place, cell in enumerate(cells)}, n=n, nulls=nulls)
+    query = CellCounts({f"cell {place}": cell for place, cell in enumerate(cells)}, records=n, nulls=nulls)
     points = list(itertools.product([0, 1, 2, *([None] if nulls else [])], repeat=n))
     answers = [tuple(sum(v in cell for v in x) for cell in cells) for x in points]
     for label, metric, d in metrics_for(F(0), F(2), nulls):
@@ -292,7 +295,7 @@ def queries_and_metrics(draw):
     assume((k + 1 + nulls) ** n <= 200)
     step, lo = draw(st.sampled_from([F(1), F(2, 3), F(5)])), draw(st.sampled_from([F(0), F(-2), F(-1, 2), F(3)]))
     make, _ = NUMBERS[draw(st.sampled_from(sorted(NUMBERS)))]
-    query = make(lo, lo + k * step, step, n=n, nulls=nulls)
+    query = make((lo, lo + k * step), step=step, records=n, nulls=nulls)
     values = [lo + i * step for i in range(k + 1)]
     shape = draw(st.sampled_from(["difference", "equality", "capped", "listed"]))
     base = {"difference": 2 * absolute(), "equality": 3 * discrete(), "capped": capped(absolute(), 2 * step)}.get(shape)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 import metricdp as mdp
-from metricdp.queries.synthetic_data.choosing import ExponentialChoice
+from metricdp.queries.synthetic_data.choose import ExponentialChoice
 from tests.statistical.harness import check_table
 
 DRAWS = 12_000

@@ -37,7 +37,7 @@ def direction(dim):
     return stats.beta((dim - 1) / 2, (dim - 1) / 2, loc=-1, scale=2)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("dim", [1, 2, 3, 4, 7, 11])
 def test_euclidean_length(dim):
     drawn = noise(m.euclidean(), dim)
     check_scale(np.linalg.norm(drawn, axis=1), length(dim))
@@ -77,7 +77,7 @@ def test_manhattan(dim):
         assert unrelated(drawn[:, axis], drawn[:, axis - 1]) or dim == 1
 
 
-@pytest.mark.parametrize("dim", [1, 2, 4, 6])
+@pytest.mark.parametrize("dim", [1, 2, 4, 6, 24])
 def test_chebyshev_length(dim):
     drawn = noise(m.chebyshev(), dim)
     check_scale(np.abs(drawn).max(axis=1), length(dim))

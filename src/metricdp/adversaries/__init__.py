@@ -1,11 +1,13 @@
 """What somebody can learn: priors, gains and losses, leakage, capacities and bounds."""
 
-from metricdp.adversaries.adversary_bound import AdversaryBound, Truth, greatest_ratio
-from metricdp.adversaries.capacities import Capacity, ShannonCapacity, capacity, shannon_capacity
-from metricdp.adversaries.characterisations import hidden, hiding_bound, informed_bound
+from metricdp.adversaries.adversary_bound import AdversaryBound, LargestChange, greatest_ratio
+from metricdp.adversaries.capacity import Capacity, ShannonCapacity, capacity, shannon_capacity
 from metricdp.adversaries.constraints_matrix import ConstraintsMatrix, constraints_matrix
+from metricdp.adversaries.distances import hyper_distance, kantorovich, total_variation
 from metricdp.adversaries.error_bounds import ErrorBound, error_bound, reached_error
-from metricdp.adversaries.hypers import (
+from metricdp.adversaries.guessing import guessing_entropy, predicate_gain, predicate_vulnerability
+from metricdp.adversaries.hiding_bound import hidden, hiding_bound
+from metricdp.adversaries.hyper import (
     Hyper,
     hyper,
     posterior,
@@ -13,21 +15,16 @@ from metricdp.adversaries.hypers import (
     posterior_given,
     posteriors,
 )
+from metricdp.adversaries.informed_bound import informed_bound
+from metricdp.adversaries.leakage import leakage, min_entropy_leakage, shannon_leakage
 from metricdp.adversaries.leakage_table import LeakageRow, LeakageTable, leakages
-from metricdp.adversaries.leaking import leakage, min_entropy_leakage, shannon_leakage
-from metricdp.adversaries.loss_classes import is_monotone, is_strictly_monotone, is_trivial, monotone
-from metricdp.adversaries.losses import Gain, Loss, as_gain, as_loss, distance, lifted, restricted
+from metricdp.adversaries.losses import as_gain, as_loss, distance, lifted, restricted
+from metricdp.adversaries.monotone_losses import is_monotone, is_strictly_monotone, is_trivial, monotone
+from metricdp.adversaries.multiplicative_distances import multiplicative_kantorovich, multiplicative_total_variation
+from metricdp.adversaries.payoff import Gain, Loss
 from metricdp.adversaries.prior import Prior, as_prior
-from metricdp.adversaries.regions import (
-    PriorBounds,
-    convex_coordinates,
-    corner_priors,
-    hamming_leakage_bound,
-    leakage_bound,
-    prior_bounds,
-    utility_bound,
-)
-from metricdp.adversaries.regularity import Regularity, regular
+from metricdp.adversaries.prior_region import PriorBounds, convex_coordinates, corner_priors, prior_bounds
+from metricdp.adversaries.regular_priors import Regularity, regular
 from metricdp.adversaries.tight_families import (
     Tightness,
     knowing_others,
@@ -37,7 +34,9 @@ from metricdp.adversaries.tight_families import (
     substituting_values,
     tight,
 )
-from metricdp.adversaries.vulnerabilities import Remap, remap, uncertainty, vulnerability
+from metricdp.adversaries.utility_bounds import hamming_leakage_bound, leakage_bound, utility_bound
+from metricdp.adversaries.vulnerability import Remap, remap, uncertainty, vulnerability
+from metricdp.lazy import listing
 
 __all__ = [
     "AdversaryBound",
@@ -46,6 +45,7 @@ __all__ = [
     "ErrorBound",
     "Gain",
     "Hyper",
+    "LargestChange",
     "LeakageRow",
     "LeakageTable",
     "Loss",
@@ -55,7 +55,6 @@ __all__ = [
     "Remap",
     "ShannonCapacity",
     "Tightness",
-    "Truth",
     "as_gain",
     "as_loss",
     "as_prior",
@@ -66,14 +65,17 @@ __all__ = [
     "distance",
     "error_bound",
     "greatest_ratio",
+    "guessing_entropy",
     "hamming_leakage_bound",
     "hidden",
     "hiding_bound",
     "hyper",
+    "hyper_distance",
     "informed_bound",
     "is_monotone",
     "is_strictly_monotone",
     "is_trivial",
+    "kantorovich",
     "knowing_others",
     "knowing_others_within",
     "leakage",
@@ -83,10 +85,14 @@ __all__ = [
     "maximally_tight",
     "min_entropy_leakage",
     "monotone",
+    "multiplicative_kantorovich",
+    "multiplicative_total_variation",
     "posterior",
     "posterior_floats",
     "posterior_given",
     "posteriors",
+    "predicate_gain",
+    "predicate_vulnerability",
     "prior_bounds",
     "reached_error",
     "regular",
@@ -97,7 +103,10 @@ __all__ = [
     "shannon_leakage",
     "substituting_values",
     "tight",
+    "total_variation",
     "uncertainty",
     "utility_bound",
     "vulnerability",
 ]
+
+__dir__ = listing(__all__)

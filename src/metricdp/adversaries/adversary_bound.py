@@ -8,14 +8,20 @@ from fractions import Fraction
 from typing import Any
 
 from metricdp.adversaries.prior import Prior
-from metricdp.errors import InputError
+from metricdp.channels.serialize import label_document
+from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, float_above, float_below, log_bounds
+from metricdp.exact.level import rational
+from metricdp.exact.results import Result, enclosure_json, number_json
 
-__all__ = ["AdversaryBound", "Truth", "greatest_ratio"]
+__all__ = ["NEAR", "AdversaryBound", "LargestChange", "greatest_ratio", "nearness"]
+
+NEAR = Fraction(1, 10**6)
+"""How near to a supremum the prior shown comes, unless said otherwise."""
 
 
 @dataclass(frozen=True)
-class Truth:
+class LargestChange:
     """The largest change of belief over all priors and all sets of outputs, for one channel.
 
     Attributes:
@@ -33,8 +39,8 @@ class Truth:
     reached: Fraction | float
 
 
-@dataclass(frozen=True)
-class AdversaryBound:
+@dataclass(frozen=True, repr=False)
+class AdversaryBound(Result):
     """What a theorem says of every private channel, and what is true of this one.
 
     Distances between beliefs are ``d_P(s, t) = sup over sets of |ln s(A) / t(A)|``, 0 where both are zero and infinite
@@ -51,8 +57,39 @@ class AdversaryBound:
 
     bound: Enclosure
     holds: bool | None
-    truth: Truth | None
+    truth: LargestChange | None
     within: Fraction
+
+    def __bool__(self) -> bool:
+        """Whether the bound is proved to hold for the channel."""
+        return self.holds is True
+
+    @property
+    def witness(self) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """The two secrets and the outputs where beliefs move most; None where no channel was given."""
+        return None if self.truth is None else (*self.truth.secrets, self.truth.outputs)
+
+    @property
+    def reason(self) -> str:
+        """The answer in words."""
+        return str(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The bound and the truth as plain values for JSON."""
+        document: dict[str, Any] = {"holds": self.holds, "bound": enclosure_json(self.bound)}
+        if self.truth is not None:
+            document |= {
+                "supremum": number_json(self.supremum),
+                "supremum_below": number_json(self.supremum_below),
+                "secrets": [label_document(x) for x in self.truth.secrets],
+                "outputs": [label_document(z) for z in self.truth.outputs],
+                "prior": self.truth.prior.to_json(),
+            }
+        return document
+
+    def __repr__(self) -> str:
+        known = "" if self.truth is None else f", supremum={self.supremum:.6g}, witness={self.witness!r}"
+        return f"AdversaryBound(bound={float(self):.6g}, holds={self.holds}{known})"
 
     def __float__(self) -> float:
         """The theorem's bound, rounded up."""
@@ -79,9 +116,9 @@ class AdversaryBound:
         return self._known.prior
 
     @property
-    def _known(self) -> Truth:
+    def _known(self) -> LargestChange:
         if self.truth is None:
-            raise InputError("only the theorem's bound is known: give a channel for the supremum over all priors")
+            raise ArgumentError("only the theorem's bound is known: give a channel for the supremum over all priors")
         return self.truth
 
     def __str__(self) -> str:
@@ -113,7 +150,7 @@ def greatest_ratio(one: Prior, two: Prior) -> Fraction | float:
     Fraction(3, 2)
     """
     if one.points != two.points:
-        raise InputError("the two beliefs are over different secrets")
+        raise ArgumentError("the two beliefs are over different secrets")
     largest = Fraction(1)
     for left, right in zip(one.weights, two.weights, strict=True):
         if not left and not right:
@@ -123,6 +160,16 @@ def greatest_ratio(one: Prior, two: Prior) -> Fraction | float:
         ratio = Fraction(left * two.total, right * one.total)
         largest = max(largest, ratio, 1 / ratio)
     return largest
+
+
+def nearness(value: Any) -> Fraction:
+    """How near to a supremum a prior is to come, checked."""
+    near = rational(value, "distance from the supremum")
+    if near <= 0:
+        raise ArgumentError(
+            "the supremum is approached and not reached: ask for a prior within a positive distance of it"
+        )
+    return near
 
 
 def _logs(ratio: Fraction | float) -> tuple[float, float]:

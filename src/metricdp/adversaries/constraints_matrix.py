@@ -13,16 +13,21 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, fmpq_mat
 
+from metricdp.channels.arguments import as_space
+from metricdp.channels.cells import number_text
+from metricdp.channels.serialize import label_document
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball
 from metricdp.exact.rationals import flint_rational
-from metricdp.exact.refine import Floats
-from metricdp.metrics import AddRemove, Attributes, Hamming, Manhattan, Metric, Records, Space
+from metricdp.exact.results import Result
+from metricdp.metrics import Metric, Space
 
-__all__ = ["Block", "ConstraintsMatrix", "constraints_matrix", "decay"]
+__all__ = ["ConstraintsMatrix", "MatrixBlock", "constraints_matrix", "decay"]
 
 
-@dataclass(frozen=True)
-class ConstraintsMatrix:
+@dataclass(frozen=True, repr=False)
+class ConstraintsMatrix(Result):
     """The matrix ``Φ`` with the entries ``φ(i, h) = exp(-d(i, h))``: a private column falls no faster than its rows.
 
     Attributes:
@@ -41,6 +46,19 @@ class ConstraintsMatrix:
 
     def __len__(self) -> int:
         return len(self.space)
+
+    def __repr__(self) -> str:
+        return f"ConstraintsMatrix({len(self)} points, {self.space.metric})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{np.array2string(self.matrix, precision=6, threshold=200)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The matrix as plain values for JSON: exact numbers as text where all are rational, else floats."""
+        points = [label_document(point) for point in self.space.points]
+        exact = self.exact
+        rows = self.matrix.tolist() if exact is None else [[number_text(value) for value in row] for row in exact]
+        return {"points": points, "metric": str(self.space.metric), "matrix": rows}
 
     @cached_property
     def matrix(self) -> Floats:
@@ -84,29 +102,29 @@ class ConstraintsMatrix:
     def representatives(self) -> tuple[int, ...]:
         """For each point the first one at distance zero from it, most often itself."""
         first = list(range(len(self)))
-        for i, j in np.argwhere(np.triu(self.space.distances <= 0, 1)).tolist():
-            if first[j] == j and self.exactly(i, j) == 1:
+        for i, j in np.argwhere(np.triu(self.space.enclosures.zero, 1)).tolist():
+            if first[j] == j:
                 first[j] = first[i]
         return tuple(first)
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[MatrixBlock, ...]:
         """The points, one for each class at distance zero, in sets at infinite distance from each other."""
         axes = _axes(self.space)
         if axes is not None:
-            return (Block(self, tuple(range(len(self))), axes),)
+            return (MatrixBlock(self, tuple(range(len(self))), axes),)
         left = [i for i in range(len(self)) if self.representatives[i] == i]
         blocks = []
         while left:
-            near = [j for j in left if math.isfinite(self.space.distances[left[0], j]) or self.exactly(left[0], j) != 0]
-            blocks.append(Block(self, tuple(near), (tuple(near),)))
+            near = [j for j in left if not self.space.enclosures.infinite[left[0], j]]
+            blocks.append(MatrixBlock(self, tuple(near), (tuple(near),)))
             inside = set(near)
             left = [j for j in left if j not in inside]
         return tuple(blocks)
 
 
 @dataclass(frozen=True)
-class Block:
+class MatrixBlock:
     """A part of the matrix that stands by itself: the product, by Kronecker, of smaller matrices.
 
     On all tuples of a Cartesian product, a metric that adds up the positions has a Φ that is the product of the
@@ -148,7 +166,7 @@ class Block:
         """The smaller matrices: of rationals, or of balls at the working precision."""
         if exact:
             if self._exact is None:
-                raise ValueError("the block is not rational")
+                raise ArgumentError("the block is not rational")
             return self._exact
         return [self._balls(axis) for axis in self.axes]
 
@@ -176,7 +194,7 @@ def constraints_matrix(space: Space) -> ConstraintsMatrix:
     References:
         Paper 3, Definition 4.
     """
-    return ConstraintsMatrix(space)
+    return ConstraintsMatrix(as_space(space, "constraints_matrix"))
 
 
 def decay(metric: Metric, x: Any, y: Any) -> Fraction | None:
@@ -207,8 +225,7 @@ def _along_axes(factors: Sequence[Any], vector: Sequence[Any], solve: bool) -> l
 def _axes(space: Space) -> tuple[tuple[int, ...], ...] | None:
     """The axes of a Cartesian product in lexicographic order whose metric adds up the positions."""
     unit, points = space.metric.unit, space.points
-    adds = isinstance(unit, (Hamming, AddRemove, Manhattan, Attributes)) or (isinstance(unit, Records) and unit.p == 1)
-    if not adds or not all(isinstance(point, tuple) for point in points):
+    if not unit.adds_up or not all(isinstance(point, tuple) for point in points):
         return None
     values = [list(dict.fromkeys(column)) for column in zip(*points, strict=True)]
     sizes = [len(column) for column in values]
@@ -221,6 +238,7 @@ def _axes(space: Space) -> tuple[tuple[int, ...], ...] | None:
         stride //= size
         if size > 1:
             axes.append(tuple(range(0, size * stride, stride)))
-    inside = [space.distances[np.ix_(axis, axis)] + np.eye(len(axis)) for axis in axes]
-    strict = all(bool(np.isfinite(part).all() and (part > 0).all()) for part in inside)  # else classes and parts first
+    inside = [space.metric.enclosures([points[place] for place in axis]) for axis in axes]
+    strict = all(bool((part.constrained | np.eye(len(part.lower), dtype=bool)).all()) for part in inside)
+    # else classes and parts first
     return tuple(axes) if strict else None

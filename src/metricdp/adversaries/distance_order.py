@@ -16,8 +16,6 @@ __all__ = ["compare_distances", "farthest_pair", "is_between", "log_at_most"]
 
 Pair = tuple[Any, Any]
 
-_APART = 1e-6  # relative; far above the rounding of a distance as a float
-
 
 def compare_distances(metric: Metric, one: Pair, two: Pair) -> int:
     """The sign of d(one) - d(two), in the unit of the metric; 0 where 1024 bits do not tell them apart.
@@ -51,9 +49,6 @@ def is_between(metric: Metric, x: Any, y: Any, z: Any) -> bool:
     first, second, whole = (unit.exactly(*pair) for pair in ((x, y), (y, z), (x, z)))
     if first is not None and second is not None and whole is not None:
         return first + second == whole
-    sides = unit(x, y) + unit(y, z)
-    if sides > unit(x, z) * (1 + _APART):
-        return False
     return decide_sign(lambda: unit.ball(x, y) + unit.ball(y, z) - unit.ball(x, z)) == 0
 
 

@@ -6,31 +6,31 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from metricdp.adversaries.constraints_matrix import decay
-from metricdp.channels.channel import Channel
-from metricdp.errors import InputError, LevelError, MetricDPError, ShapeError
+from metricdp.channels.arguments import ChannelLike, SpaceLike, as_channel, as_space
+from metricdp.errors import ArgumentError, LevelError, MetricDPError
 from metricdp.exact.balls import Enclosure, enclose
-from metricdp.exact.level import rational
+from metricdp.exact.level import LevelLike, rational
 from metricdp.exact.outward import Bound
-from metricdp.exact.refine import Floats
+from metricdp.exact.results import Result, enclosure_json, number_json
 from metricdp.metrics import Metric, Space, matrix
+from metricdp.metrics.enclosures import VIEW_ERROR, Enclosures
 
 __all__ = ["ErrorBound", "error_bound", "reached_error"]
 
 _BITS = 192
-_NEAR = 1e-7
-"""Relative: far above the rounding of distances as floats, so that the exact extreme is among those this near."""
 _TRIED = 64
 _ZERO = Enclosure(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True)
-class ErrorBound:
-    """What the worst expected error ``E = max over x of E ρ(K(x), x)`` of a private mechanism K cannot be below.
+class ErrorBound(Result):
+    """Lower bounds on the worst expected error ``E = max over x of E ρ(K(x), x)`` of every private mechanism K.
 
     Attributes:
         space: the secrets D and the privacy metric d.
@@ -70,13 +70,30 @@ class ErrorBound:
         """The best bound for mechanisms whose outputs are points of the space."""
         return max(self.anywhere, self.theorem_7, self.sharper_7)
 
+    def __float__(self) -> float:
+        return float(self.best)
+
+    def __str__(self) -> str:
+        unit = f" {self.error.unit_name}" if self.error.unit_name else ""
+        text = f"the worst expected error of a private mechanism is at least {float(self.anywhere):.6g}{unit}"
+        if self.needs_outputs_in_space:
+            text += f", and at least {float(self.best):.6g}{unit} if its outputs are points of the space"
+        return text
+
+    def to_json(self) -> dict[str, Any]:
+        """The bounds as plain values for JSON, each rounded down, with the number itself where it is rational."""
+        names = ("theorem_6", "theorem_7", "sharper", "sharper_7", "anywhere", "best")
+        return {"error": str(self.error), "delta": number_json(self.delta)} | {
+            name: enclosure_json(getattr(self, name).enclosure) for name in names
+        }
+
     @property
     def needs_outputs_in_space(self) -> bool:
         """Whether `best` holds only for outputs in the space: a centroid outside it may do better (see `anywhere`)."""
         return self.best > self.anywhere
 
 
-def error_bound(space: Space, error: Any = None, delta: Any = 0) -> ErrorBound:
+def error_bound(space: Space, error: Any = None, delta: LevelLike = 0) -> ErrorBound:
     """How far from the secret, at worst over secrets and on average over noise, every private mechanism must be.
 
     Two points u, v: with R = ρ(u, v), f = min(ρ(·, u), R) and g = min(ρ(·, v), R) we have f + g >= R. Privacy for the
@@ -105,6 +122,7 @@ def error_bound(space: Space, error: Any = None, delta: Any = 0) -> ErrorBound:
     >>> bound.theorem_6.exact, bound.theorem_7.exact, bound.sharper.exact, bound.sharper_7.exact
     (Fraction(2, 17), Fraction(1, 5), Fraction(2, 5), Fraction(2, 3))
     """
+    space = as_space(space, "error_bound")
     rho, loss = _error_metric(error, space), _delta(delta)
     size, points, keep = len(space), space.points, 1 - loss
     if size == 1:
@@ -131,7 +149,7 @@ def error_bound(space: Space, error: Any = None, delta: Any = 0) -> ErrorBound:
     )
 
 
-def reached_error(channel: Channel, space: Space, error: Any = None) -> Bound:
+def reached_error(channel: ChannelLike, space: SpaceLike, error: Any = None) -> Bound:
     """The worst expected error of a channel: ``max over x of Σ_z K(x)(z) ρ(x, z)``, rounded up.
 
     Never below `error_bound` of the same space, if the channel is private for it and its outputs are points.
@@ -142,32 +160,35 @@ def reached_error(channel: Channel, space: Space, error: Any = None) -> Bound:
         error: ρ, as in `error_bound`.
 
     Raises:
-        InputError: the channel lacks a point of the space, or an output is none of the error metric.
+        ArgumentError: the channel lacks a point of the space, or an output is none of the error metric.
 
     References:
         Paper 2, Equation 13.
 
     >>> from metricdp.exact.level import ln
+    >>> from metricdp.channels.channel import Channel
     >>> from metricdp.metrics import discrete
     >>> response = Channel.from_matrix("ab", "ab", [["2/3", "1/3"], ["1/3", "2/3"]])
     >>> space = Space("ab", ln(2) * discrete())
     >>> reached_error(response, space).exact, error_bound(space).theorem_7.exact
     (Fraction(1, 3), Fraction(1, 3))
     """
+    channel = as_channel(channel, "reached_error", space.points if isinstance(space, Space) else None)
+    space = as_space(space, "reached_error", channel.inputs)
     rho = _error_metric(error, space)
     worst = _ZERO
     for place, x in enumerate(space.points):
         try:
             row = channel.row(x)
         except MetricDPError:
-            raise InputError(f"the channel has no input {x!r}, which is a point of the space", place) from None
+            raise ArgumentError(f"row {place}: the channel has no input {x!r}, which is a point of the space") from None
         lower = upper = Fraction(0)
         for weight, z in zip(channel.weights[row].tolist(), channel.outputs, strict=True):
             if weight:
                 try:
                     apart = rho.enclose(x, z, _BITS)
                 except MetricDPError:
-                    raise InputError(f"the output {z!r} of the channel is no point of the error metric") from None
+                    raise ArgumentError(f"the output {z!r} of the channel is no point of the error metric") from None
                 if apart.upper == math.inf:
                     return Bound.above(math.inf)
                 lower, upper = lower + weight * Fraction(apart.lower), upper + weight * Fraction(apart.upper)
@@ -181,7 +202,7 @@ Triple = tuple[Enclosure, Enclosure, Enclosure]
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Errors ρ and decays e^-d of pairs: floats to find the extreme ones, enclosures to evaluate them."""
+    """Errors ρ and decays e^-d of pairs: close enclosures to find the extreme ones, and finer ones to evaluate them."""
 
     space: Space
     rho: Metric
@@ -203,22 +224,23 @@ class _Numbers:
 
     def widest(self) -> list[Pair]:
         """Pairs among which the largest error is; any of them serves for a lower bound."""
-        return _near_greatest(self._errors)[:_TRIED]
+        return _greatest(self._errors)[:_TRIED]
 
     def closest(self) -> list[Pair]:
         """Pairs among which the least error between different points is."""
-        return _near_least(self._errors)
+        return _least(self._errors)
 
     def farthest(self) -> list[Pair]:
         """Pairs among which the largest privacy distance is."""
-        return _near_greatest(np.array(self.space.distances))
+        return _greatest(self.space.enclosures)
 
     def best_pair(self) -> tuple[Pair, Enclosure]:
         """The u, v with the largest ρ / (1 + e^d), and that number."""
-        errors, decays = self._errors, np.exp(-self.space.distances)
-        with np.errstate(invalid="ignore"):
+        errors, decays = self._errors.nearest, np.exp(-self.space.enclosures.nearest)
+        with np.errstate(invalid="ignore", over="ignore"):
             scores = np.nan_to_num(errors * decays / (1 + decays), nan=0.0, posinf=math.inf)
-        tried = {(i, j): _of_two(self.error(i, j), self.decay(i, j)) for i, j in _near_greatest(scores)[:_TRIED]}
+        near = _greatest(Enclosures(scores * (1 - VIEW_ERROR), scores))[:_TRIED]  # any pair proves a bound
+        tried = {(i, j): _of_two(self.error(i, j), self.decay(i, j)) for i, j in near}
         best = max(tried, key=lambda pair: tried[pair].lower)
         return best, tried[best]
 
@@ -227,29 +249,30 @@ class _Numbers:
 
         A v raises the bound where κ(v) is above it, so the best S are the points of the largest κ.
         """
-        errors = self._errors
-        apart = np.where(np.eye(len(errors), dtype=bool), math.inf, errors)
-        nearest = apart.min(axis=1)
+        errors = self._errors.nearest  # a guess at u and S: whichever they are, the bound is proved for them
+        nearest = np.where(np.eye(len(errors), dtype=bool), math.inf, errors).min(axis=1)
         order = [int(v) for v in np.argsort(-nearest, kind="stable") if 0 < nearest[v] < math.inf]
         if not order:
             return 0, _ZERO
         with np.errstate(invalid="ignore", over="ignore"):
-            amounts = (errors * np.exp(-self.space.distances))[:, order]
+            amounts = (errors * np.exp(-self.space.enclosures.nearest))[:, order]
         amounts = np.where(np.isfinite(amounts), amounts, 0.0)  # an infinite error is the business of two points
-        sums, shares = np.cumsum(amounts, axis=1), np.cumsum(amounts / nearest[order], axis=1)
-        scores = sums / (1 + shares)
+        with np.errstate(invalid="ignore", over="ignore"):
+            sums, shares = np.cumsum(amounts, axis=1), np.cumsum(amounts / nearest[order], axis=1)
+            scores = np.nan_to_num(sums / (1 + shares), nan=0.0)
         u, last = (int(place) for place in np.unravel_index(int(np.argmax(scores)), scores.shape))
         chosen = [v for v in order[: last + 1] if v != u and math.isfinite(errors[u, v])]
-        return u, _of_many([(self.error(u, v), self.decay(u, v), self._least_from(v, apart[v])) for v in chosen])
+        return u, _of_many([(self.error(u, v), self.decay(u, v), self._least_from(v)) for v in chosen])
 
-    def _least_from(self, v: int, apart: Floats) -> Enclosure:
-        near = np.flatnonzero(apart <= apart.min() * (1 + _NEAR)).tolist()
-        found = [self.error(v, w) for w in near]
+    def _least_from(self, v: int) -> Enclosure:
+        others = [w for w in range(len(self.space)) if w != v]
+        lower, upper = self._errors.lower[v, others], self._errors.upper[v, others]
+        found = [self.error(v, others[place]) for place in np.flatnonzero(lower <= upper.min()).tolist()]
         return Enclosure(min(value.lower for value in found), min(value.upper for value in found))
 
-    @property
-    def _errors(self) -> Floats:
-        return self.rho.pairwise(self.space.points)
+    @cached_property
+    def _errors(self) -> Enclosures:
+        return self.rho.enclosures(self.space.points)
 
 
 def _of_two(error: Enclosure, decays: Enclosure) -> Enclosure:
@@ -282,15 +305,16 @@ def _ends(value: Enclosure) -> tuple[Fraction | float, Fraction | float]:
     return value.lower, value.upper
 
 
-def _near_greatest(view: Floats) -> list[Pair]:
-    scores = np.where(np.tri(len(view), dtype=bool), -math.inf, view)
-    most = scores.max()
-    return _pairs(scores >= (most * (1 - _NEAR) if math.isfinite(most) else most))
+def _greatest(known: Enclosures) -> list[Pair]:
+    """The pairs that may have the largest number."""
+    above = ~np.tri(len(known.lower), dtype=bool)
+    return _pairs(above & (known.upper >= known.lower[above].max()))
 
 
-def _near_least(view: Floats) -> list[Pair]:
-    scores = np.where(np.tri(len(view), dtype=bool), math.inf, view)
-    return _pairs((scores <= scores.min() * (1 + _NEAR)) & ~np.tri(len(view), dtype=bool))
+def _least(known: Enclosures) -> list[Pair]:
+    """The pairs that may have the least."""
+    above = ~np.tri(len(known.lower), dtype=bool)
+    return _pairs(above & (known.lower <= known.upper[above].min()))
 
 
 def _pairs(chosen: Any) -> list[Pair]:
@@ -304,7 +328,7 @@ def _error_metric(error: Any, space: Space) -> Metric:
         return error
     rows = error.tolist() if isinstance(error, np.ndarray) else [list(row) for row in error]
     if len(rows) != len(space) or any(len(row) != len(space) for row in rows):
-        raise ShapeError(f"a matrix of errors has {len(space)} rows and columns, one for each point of the space")
+        raise ArgumentError(f"a matrix of errors has {len(space)} rows and columns, one for each point of the space")
     return matrix(space.points, rows)
 
 

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from metricdp.adversaries.capacities import Capacity, ShannonCapacity, capacity, shannon_capacity
-from metricdp.adversaries.leaking import min_entropy_leakage, shannon_leakage
-from metricdp.adversaries.losses import Gain, as_gain
+from metricdp.adversaries._arguments import channel_for
+from metricdp.adversaries.capacity import Capacity, ShannonCapacity, capacity, shannon_capacity
+from metricdp.adversaries.leakage import min_entropy_leakage, shannon_leakage
+from metricdp.adversaries.losses import as_gain
+from metricdp.adversaries.payoff import Gain
 from metricdp.adversaries.prior import Prior, as_prior
-from metricdp.adversaries.vulnerabilities import uncertainty, vulnerability
+from metricdp.adversaries.vulnerability import uncertainty, vulnerability
+from metricdp.channels.arguments import ChannelLike, SpaceLike
 from metricdp.channels.cells import digits
 from metricdp.channels.channel import Channel
-from metricdp.metrics.space import Space
+from metricdp.exact.progress import Progress
+from metricdp.exact.results import Result
 
 __all__ = ["LeakageRow", "LeakageTable", "leakages"]
 
@@ -22,7 +26,7 @@ _GAP = 1e-6  # bits: finer than the table prints
 _WORDS = {"identity": "guess the secret", "bin": "name a secret that it is not"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeakageRow:
     """One gain: what it is worth before and after an output.
 
@@ -46,9 +50,12 @@ class LeakageRow:
         """``after - before``."""
         return self.after - self.before
 
+    def __repr__(self) -> str:
+        return f"LeakageRow({self.gain!r}: {_short(self.before)} -> {_short(self.after)})"
 
-@dataclass(frozen=True)
-class LeakageTable:
+
+@dataclass(frozen=True, repr=False)
+class LeakageTable(Result):
     """What a channel leaks of a prior, exactly, and at most of any prior.
 
     Attributes:
@@ -74,9 +81,13 @@ class LeakageTable:
     rows: tuple[LeakageRow, ...]
     min_entropy: float
     shannon: float
-    capacity: Capacity
+    capacity: Capacity[Fraction]
     shannon_capacity: ShannonCapacity
     error: tuple[float, float] | None = None
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{row.gain!r}: {_short(row.before)} -> {_short(row.after)}" for row in self.rows)
+        return f"LeakageTable({rows}, min_entropy={self.min_entropy:.6g}, shannon={self.shannon:.6g})"
 
     def __str__(self) -> str:
         cells = [["gain", "before", "after", "ratio", "difference"]]
@@ -128,7 +139,13 @@ class LeakageTable:
 
 
 def leakages(
-    prior: Any, channel: Channel, gains: Sequence[Any] = ("identity", "bin"), space: Space | None = None
+    prior: Any,
+    channel: ChannelLike,
+    gains: Sequence[Any] = ("identity", "bin"),
+    *,
+    space: SpaceLike | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
 ) -> LeakageTable:
     """What a channel leaks of a prior: vulnerabilities and leakages for some gains, and the capacities.
 
@@ -137,10 +154,13 @@ def leakages(
         channel: whose inputs are the secrets.
         gains: see `metricdp.adversaries.as_gain`.
         space: where given, the expected distance of the best guess is told too.
+        time_limit: seconds for the Shannon capacity, whose bounds are farther apart where they do not suffice.
+        progress: told how near these bounds are.
 
     References:
         Paper 5, Section II.
     """
+    channel = channel_for(prior, channel, "leakages", space=space)
     belief = as_prior(prior, channel.inputs)
     rows = tuple(_row(belief, channel, as_gain(gain, channel.inputs, space)) for gain in gains)
     error = None
@@ -155,7 +175,7 @@ def leakages(
         min_entropy_leakage(belief, channel),
         shannon_leakage(belief, channel),
         capacity(channel),
-        shannon_capacity(channel, gap=_GAP),
+        shannon_capacity(channel, gap=_GAP, time_limit=time_limit, progress=progress),
         error,
     )
 

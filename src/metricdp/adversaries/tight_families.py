@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metricdp.adversaries.characterisations import as_hiding
 from metricdp.adversaries.distance_order import Pair, compare_distances, farthest_pair, is_between
-from metricdp.errors import InputError, LevelError, ShapeError
+from metricdp.adversaries.hiding_bound import as_hiding
+from metricdp.channels.arguments import as_space, place_in
+from metricdp.channels.serialize import label_document
+from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.exact.progress import Progress, Stopwatch
+from metricdp.exact.results import Result
 from metricdp.metrics.coordinates import frozen
 from metricdp.metrics.space import Space
 
@@ -30,7 +33,7 @@ Steps = dict[int, set[int]]
 
 
 @dataclass(frozen=True)
-class Tightness:
+class Tightness(Result):
     """Whether every two points are joined by a tight chain of allowed steps.
 
     Attributes:
@@ -50,6 +53,21 @@ class Tightness:
     def __bool__(self) -> bool:
         return self.holds
 
+    @property
+    def witness(self) -> Pair | None:
+        """`missing`."""
+        return self.missing
+
+    @property
+    def reason(self) -> str:
+        """The answer in words."""
+        return str(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values for JSON."""
+        missing = None if self.missing is None else [label_document(point) for point in self.missing]
+        return {"holds": self.holds, "missing": missing, "characterises": self.characterises}
+
     def __str__(self) -> str:
         if self.missing is None:
             return "maximally tight"
@@ -57,7 +75,12 @@ class Tightness:
 
 
 def maximally_tight(
-    space: Space, *, hidings: Iterable[Any] | None = None, neighbourhoods: Iterable[Iterable[Any]] | None = None
+    space: Space,
+    *,
+    hidings: Iterable[Any] | None = None,
+    neighbourhoods: Iterable[Iterable[Any]] | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
 ) -> Tightness:
     """Whether a family of hiding functions, or of neighbourhoods, is maximally tight with respect to the metric.
 
@@ -80,14 +103,21 @@ def maximally_tight(
     not maximally tight: no tight maximal chain from (0, 0) to (0, 1)
     """
     if (hidings is None) == (neighbourhoods is None):
-        raise InputError("give either hidings or neighbourhoods")
+        raise ArgumentError("maximally_tight takes either hidings= or neighbourhoods=")
+    space, watch = as_space(space, "maximally_tight"), Stopwatch(time_limit, progress)
     if hidings is not None:
-        return _chains(space, _swaps(space, hidings))
+        return _chains(space, _swaps(space, hidings), watch)
     assert neighbourhoods is not None
-    return _chains(space, _diameters(space, neighbourhoods, maximal=True))
+    return _chains(space, _diameters(space, neighbourhoods, maximal=True), watch)
 
 
-def tight(space: Space, neighbourhoods: Iterable[Iterable[Any]]) -> Tightness:
+def tight(
+    space: Space,
+    neighbourhoods: Iterable[Iterable[Any]],
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Tightness:
     """Whether every two points are joined by a tight chain whose steps each stay inside a neighbourhood.
 
     References:
@@ -99,11 +129,12 @@ def tight(space: Space, neighbourhoods: Iterable[Iterable[Any]]) -> Tightness:
     >>> tight(plane, family).holds, maximally_tight(plane, neighbourhoods=family).holds
     (True, False)
     """
-    return _chains(space, _diameters(space, neighbourhoods, maximal=False))
+    space = as_space(space, "tight")
+    return _chains(space, _diameters(space, neighbourhoods, maximal=False), Stopwatch(time_limit, progress))
 
 
-def replacing_value(values: Sequence[Any], n: int) -> list[dict[Any, Any]]:
-    """All functions that replace the value of one of n individuals by a fixed one.
+def replacing_value(values: Sequence[Any], individuals: int) -> list[dict[Any, Any]]:
+    """All functions that replace the value of one of the individuals by a fixed one.
 
     References:
         Paper 1, Section 2 (the family written with an index h).
@@ -111,12 +142,14 @@ def replacing_value(values: Sequence[Any], n: int) -> list[dict[Any, Any]]:
     >>> replacing_value((0, 1), 1)
     [{(0,): (0,), (1,): (0,)}, {(0,): (1,), (1,): (1,)}]
     """
-    databases = _databases(values, n)
-    return [{x: _put(x, i, v) for x in databases} for i, v in itertools.product(range(n), map(frozen, values))]
+    databases = _databases(values, individuals)
+    return [
+        {x: _put(x, i, v) for x in databases} for i, v in itertools.product(range(individuals), map(frozen, values))
+    ]
 
 
-def substituting_values(values: Sequence[Any], n: int) -> list[dict[Any, Any]]:
-    """All functions that put the value of one of n individuals through some function of values to values.
+def substituting_values(values: Sequence[Any], individuals: int) -> list[dict[Any, Any]]:
+    """All functions that put the value of one of the individuals through some function of values to values.
 
     References:
         Paper 1, Section 5.1 (the family written with an index 1).
@@ -125,17 +158,20 @@ def substituting_values(values: Sequence[Any], n: int) -> list[dict[Any, Any]]:
     54
     """
     known = [frozen(value) for value in values]
-    if n * len(known) ** (len(known) + n) > _MOST:
-        raise LevelError("too many functions of values to list: use fewer values or fewer individuals")
+    if individuals * len(known) ** (len(known) + individuals) > _MOST:
+        raise TooLargeError(
+            f"there are more than {_MOST:,} functions of values: use fewer values or fewer individuals",
+            f"more than {_MOST:,}",
+        )
     return [
-        {x: _put(x, i, images[known.index(x[i])]) for x in _databases(values, n)}
-        for i in range(n)
+        {x: _put(x, i, images[known.index(x[i])]) for x in _databases(values, individuals)}
+        for i in range(individuals)
         for images in itertools.product(known, repeat=len(known))
     ]
 
 
-def knowing_others(values: Sequence[Any], n: int) -> list[frozenset[Any]]:
-    """All sets of databases that differ at most in the value of one given individual of n.
+def knowing_others(values: Sequence[Any], individuals: int) -> list[frozenset[Any]]:
+    """All sets of databases that differ at most in the value of one given individual.
 
     References:
         Paper 1, Section 2 (the family written with an index h).
@@ -144,11 +180,15 @@ def knowing_others(values: Sequence[Any], n: int) -> list[frozenset[Any]]:
     [[(0,), (1,)]]
     """
     known = [frozen(value) for value in values]
-    found = {frozenset(_put(x, i, v) for v in known): None for i in range(n) for x in _databases(values, n)}
+    found = {
+        frozenset(_put(x, i, v) for v in known): None
+        for i in range(individuals)
+        for x in _databases(values, individuals)
+    }
     return list(found)
 
 
-def knowing_others_within(values: Sequence[Any], n: int) -> list[frozenset[Any]]:
+def knowing_others_within(values: Sequence[Any], individuals: int) -> list[frozenset[Any]]:
     """The same, where the value of that individual is also known to lie in some set of values.
 
     References:
@@ -158,11 +198,17 @@ def knowing_others_within(values: Sequence[Any], n: int) -> list[frozenset[Any]]
     [[(0,)], [(1,)], [(0,), (1,)]]
     """
     known = [frozen(value) for value in values]
-    if n * len(known) ** n * 2 ** len(known) > _MOST:
-        raise LevelError("too many sets of values to list: use fewer values or fewer individuals")
+    if individuals * len(known) ** individuals * 2 ** len(known) > _MOST:
+        raise TooLargeError(
+            f"there are more than {_MOST:,} sets of values: use fewer values or fewer individuals",
+            f"more than {_MOST:,}",
+        )
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     found = {
-        frozenset(_put(x, i, v) for v in some): None for i in range(n) for x in _databases(values, n) for some in sets
+        frozenset(_put(x, i, v) for v in some): None
+        for i in range(individuals)
+        for x in _databases(values, individuals)
+        for some in sets
     }
     return list(found)
 
@@ -181,7 +227,7 @@ def _swaps(space: Space, hidings: Iterable[Any]) -> Steps:
 def _diameters(space: Space, neighbourhoods: Iterable[Iterable[Any]], maximal: bool) -> Steps:
     steps: Steps = {place: set() for place in range(len(space))}
     for members in neighbourhoods:
-        places = sorted({space.index(point) for point in members})
+        places = sorted({place_in(space, point) for point in members})
         pairs = [(space.points[i], space.points[j]) for i, j in itertools.combinations(places, 2)]
         if not pairs:
             continue
@@ -193,14 +239,16 @@ def _diameters(space: Space, neighbourhoods: Iterable[Iterable[Any]], maximal: b
     return steps
 
 
-def _chains(space: Space, steps: Mapping[int, set[int]]) -> Tightness:
+def _chains(space: Space, steps: Mapping[int, set[int]], watch: Stopwatch) -> Tightness:
     missing: Pair | None = None
     characterises = True
     for start in range(len(space)):
+        watch.check("to find the tight chains from all points", start, len(space), "points")
+        watch.tell(start, len(space), unit="points")
         reached = _reached(space, steps, start, tightly=True)
         joined = _reached(space, steps, start, tightly=False)
         for end in range(len(space)):
-            infinite = math.isinf(space.distances[start, end])
+            infinite = bool(space.enclosures.infinite[start, end])
             # The length of any chain between points at an infinite distance is infinite, so it is tight.
             if end not in (joined if infinite else reached):
                 missing = missing or (space.points[start], space.points[end])
@@ -215,7 +263,7 @@ def _reached(space: Space, steps: Mapping[int, set[int]], start: int, tightly: b
     while waiting:
         here = waiting.pop()
         for there in steps[here] - reached:
-            if tightly and math.isinf(space.distances[start, there]):
+            if tightly and space.enclosures.infinite[start, there]:
                 continue
             if not tightly or is_between(space.metric, points[start], points[here], points[there]):
                 reached.add(there)
@@ -223,12 +271,14 @@ def _reached(space: Space, steps: Mapping[int, set[int]], start: int, tightly: b
     return reached
 
 
-def _databases(values: Sequence[Any], n: int) -> list[tuple[Any, ...]]:
-    if n < 1 or not values:
-        raise ShapeError("a database has at least one individual, with at least one value")
-    if len(values) ** n > _MOST:
-        raise LevelError("too many databases to list: use fewer values or fewer individuals")
-    return list(itertools.product(map(frozen, values), repeat=n))
+def _databases(values: Sequence[Any], individuals: int) -> list[tuple[Any, ...]]:
+    if individuals < 1 or not values:
+        raise ArgumentError("a database has at least one individual, with at least one value")
+    if len(values) ** individuals > _MOST:
+        raise TooLargeError(
+            f"there are more than {_MOST:,} databases: use fewer values or fewer individuals", f"more than {_MOST:,}"
+        )
+    return list(itertools.product(map(frozen, values), repeat=individuals))
 
 
 def _put(x: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:

@@ -8,11 +8,13 @@
 
 from metricdp.channels.algebra import choice, equivalent, merged, parallel, restrict, sequential
 from metricdp.channels.certified import Certified
-from metricdp.channels.certifying import certify
+from metricdp.channels.certify import certify
 from metricdp.channels.channel import Channel
-from metricdp.channels.discrete import of
-from metricdp.channels.refinement import Refinement, refines
-from metricdp.channels.verifying import verify
+from metricdp.channels.drawn import random_channel, repeated
+from metricdp.channels.of import of
+from metricdp.channels.refine.refinement import Refinement, refines
+from metricdp.channels.verify import verify
+from metricdp.lazy import listing
 
 __all__ = [
     "Certified",
@@ -24,8 +26,12 @@ __all__ = [
     "merged",
     "of",
     "parallel",
+    "random_channel",
     "refines",
+    "repeated",
     "restrict",
     "sequential",
     "verify",
 ]
+
+__dir__ = listing(__all__)

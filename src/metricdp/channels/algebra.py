@@ -1,7 +1,7 @@
 """Channels out of channels: one after the other, side by side, one or the other, and with their columns merged.
 
 Everything is exact, in integers. What was promised is carried along where a theorem says so; a result without a promise
-may keep one all the same, and `metricdp.channels.verify` tells.
+may keep one all the same: `metricdp.channels.verify` decides.
 """
 
 from __future__ import annotations
@@ -15,24 +15,30 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 
+from metricdp.channels.arguments import ChannelLike, as_channel
 from metricdp.channels.channel import Channel
-from metricdp.errors import InputError, KindError, LevelError, UnknownCategoryError
+from metricdp.channels.proved import Proved
+from metricdp.errors import ArgumentError, UnknownCategoryError
 from metricdp.exact.level import rational
 from metricdp.exact.weights import Weights
-from metricdp.metrics import Guarantee, attributes, maximum
+from metricdp.metrics import attributes, maximum
 from metricdp.metrics.coordinates import label
 
 __all__ = ["cascade", "choice", "equivalent", "merged", "parallel", "restrict", "same_rows", "sequential"]
 
 
-def cascade(A: Channel, B: Channel) -> Channel:
+def cascade(first: ChannelLike, second: ChannelLike) -> Channel:
     """What A releases, put through B: ``(A @ B)(x)(z) = sum over y of A(x)(y) B(y)(z)``.
+
+    Args:
+        first: A.
+        second: B, whose inputs are the outputs of A, in any order; rows without labels are in the order of A's outputs.
 
     Guarantee:
         That of A: B sees the release, not the secret.
 
     Raises:
-        InputError: the inputs of B are not the outputs of A, in any order.
+        ArgumentError: the inputs of B are not the outputs of A.
 
     References:
         Paper 5, Section II.B; paper 2, Theorem 4.
@@ -44,13 +50,14 @@ def cascade(A: Channel, B: Channel) -> Channel:
     a  5/9  4/9
     b  4/9  5/9
     """
-    _channels(A, B)
+    A = as_channel(first, "@")
+    B = as_channel(second, "@", A.outputs)
     places = _matched(A.outputs, B.inputs, "output of the first channel", "input of the second")
     product = fmpz_mat(A.weights.tolist()) * fmpz_mat(B.weights[places].tolist())
-    return Channel(A.inputs, B.outputs, _weights(product), A.total * B.total, A.promise)
+    return Channel(A.inputs, B.outputs, _weights(product), A.total * B.total, Proved.of(A.promise))
 
 
-def sequential(A: Channel, B: Channel) -> Channel:
+def sequential(first: ChannelLike, second: ChannelLike) -> Channel:
     """The same secret through both, independently: the pair (y, z) has probability ``A(x)(y) B(x)(z)``.
 
     Guarantee:
@@ -63,14 +70,15 @@ def sequential(A: Channel, B: Channel) -> Channel:
     >>> sequential(noisy, noisy).probability("a", ("a", "a"))
     Fraction(4, 9)
     """
-    _channels(A, B)
+    A = as_channel(first, "sequential")
+    B = as_channel(second, "sequential", A.inputs)
     others = same_rows(A, B)
     pairs = A.weights[:, :, None] * others[:, None, :]
     promise = _both(A, B, lambda one, two: one.metric + two.metric)
     return Channel(A.inputs, _pairs(A.outputs, B.outputs), pairs.reshape(len(pairs), -1), A.total * B.total, promise)
 
 
-def parallel(A: Channel, B: Channel) -> Channel:
+def parallel(first: ChannelLike, second: ChannelLike) -> Channel:
     """A pair of secrets, each through its own channel: ``A(x)(y) B(x')(y')`` for the pair (y, y').
 
     Guarantee:
@@ -83,7 +91,7 @@ def parallel(A: Channel, B: Channel) -> Channel:
     >>> parallel(noisy, noisy).probability(("a", "b"), ("a", "a"))
     Fraction(2, 9)
     """
-    _channels(A, B)
+    A, B = as_channel(first, "parallel"), as_channel(second, "parallel")
     product = np.multiply.outer(A.weights, B.weights).transpose(0, 2, 1, 3)
     weights = product.reshape(len(A.inputs) * len(B.inputs), -1)
     promise = _both(A, B, lambda one, two: attributes({"0": one.metric, "1": two.metric}))
@@ -91,15 +99,15 @@ def parallel(A: Channel, B: Channel) -> Channel:
     return Channel(inputs, outputs, weights, A.total * B.total, promise)
 
 
-def choice(p: int | float | str | Fraction | Decimal, A: Channel, B: Channel) -> Channel:
-    """A with probability p, else B, and everybody sees which: outputs are (0, y) for y of A and (1, z) for z of B.
+def choice(probability: int | float | str | Fraction | Decimal, first: ChannelLike, second: ChannelLike) -> Channel:
+    """The first with probability p, else the second, and everybody sees which: outputs are (0, y) and (1, z).
 
     Guarantee:
         ``d = max(d_A, d_B)`` and ``delta = p delta_A + (1 - p) delta_B``, where both have a promise: for every set of
         outputs, ``p (e^d A(x') + delta_A) + (1 - p) (e^d B(x') + delta_B)`` is that much.
 
     Raises:
-        LevelError: p is not in [0, 1].
+        ArgumentError: the probability is not in [0, 1].
 
     References:
         Paper 5, Section III (convex sums of channels).
@@ -112,24 +120,25 @@ def choice(p: int | float | str | Fraction | Decimal, A: Channel, B: Channel) ->
     a       1/3       1/6       1/2
     b       1/6       1/3       1/2
     """
-    _channels(A, B)
-    share = rational(p, "probability")
+    A = as_channel(first, "choice")
+    B = as_channel(second, "choice", A.inputs)
+    share = rational(probability, "probability")
     if not 0 <= share <= 1:
-        raise LevelError("a probability lies in [0, 1]")
+        raise ArgumentError(f"a probability lies in [0, 1], and {probability!r} does not")
     one, two = share.numerator, share.denominator - share.numerator
     weights = np.concatenate([A.weights * (one * B.total), same_rows(A, B) * (two * A.total)], axis=1)
     outputs = [(0, output) for output in A.outputs] + [(1, output) for output in B.outputs]
     return Channel(A.inputs, tuple(outputs), weights, A.total * B.total * share.denominator, _mixed(share, A, B))
 
 
-def restrict(A: Channel, points: Iterable[Any]) -> Channel:
+def restrict(channel: ChannelLike, points: Iterable[Any]) -> Channel:
     """The channel on some of its inputs, in the order given; outputs that none of them can give are dropped.
 
     Guarantee:
         That of A.
 
     Raises:
-        UnknownCategoryError: a point is not an input of the channel.
+        ArgumentError: a point is not an input of the channel.
 
     References:
         Paper 5, Section IV (restrictions).
@@ -141,20 +150,22 @@ def restrict(A: Channel, points: Iterable[Any]) -> Channel:
     a  1/2  1/2
     c    0    1
     """
-    _channels(A)
+    A = as_channel(channel, "restrict")
     chosen = list(points)
     rows = []
     for row, point in enumerate(chosen):
         try:
             rows.append(A.row(point))
         except UnknownCategoryError:
-            raise UnknownCategoryError(f"{point!r} is not an input of this channel", row) from None
+            raise ArgumentError(f"row {row}: {point!r} is not an input of this channel") from None
     weights = A.weights[rows]
     kept = [column for column in range(len(A.outputs)) if any(weights[:, column].tolist())]
-    return Channel(tuple(chosen), tuple(A.outputs[column] for column in kept), weights[:, kept], A.total, A.promise)
+    return Channel(
+        tuple(chosen), tuple(A.outputs[column] for column in kept), weights[:, kept], A.total, Proved.of(A.promise)
+    )
 
 
-def merged(A: Channel) -> Channel:
+def merged(channel: ChannelLike) -> Channel:
     """The abstract channel: what A lets an adversary learn, without the names of its outputs.
 
     Outputs that give the same posterior (proportional columns) become one, those that never come are dropped, and the
@@ -174,16 +185,16 @@ def merged(A: Channel) -> Channel:
     a  1/2  1/2
     b    0    1
     """
-    _channels(A)
+    A = as_channel(channel, "merged")
     groups = directions(A.weights)
     ordered = sorted(groups, key=lambda way: [Fraction(part, sum(way)) for part in way], reverse=True)
     weights = np.empty((len(A.inputs), len(ordered)), dtype=object)
     for place, way in enumerate(ordered):
         weights[:, place] = A.weights[:, groups[way]].sum(axis=1)
-    return Channel(A.inputs, tuple(range(len(ordered))), weights, A.total, A.promise)
+    return Channel(A.inputs, tuple(range(len(ordered))), weights, A.total, Proved.of(A.promise))
 
 
-def equivalent(A: Channel, B: Channel) -> bool:
+def equivalent(first: ChannelLike, second: ChannelLike) -> bool:
     """Whether A and B are equal as abstract channels: no adversary, whatever they know or want, prefers one.
 
     The order of the inputs and the names of the outputs do not matter. Channels on different inputs are not equivalent.
@@ -195,7 +206,8 @@ def equivalent(A: Channel, B: Channel) -> bool:
     >>> equivalent(C, Channel.from_matrix("ba", "01", [[1, 0], ["1/2", "1/2"]]))
     True
     """
-    _channels(A, B)
+    A = as_channel(first, "equivalent")
+    B = as_channel(second, "equivalent", A.inputs)
     if A.inputs != B.inputs:
         if {label(x) for x in A.inputs} != {label(x) for x in B.inputs}:
             return False
@@ -227,9 +239,9 @@ def _matched(names: Sequence[Any], others: Sequence[Any], one: str, two: str) ->
     found = [places.pop(label(name), None) for name in names]
     for name, place in zip(names, found, strict=True):
         if place is None:
-            raise InputError(f"{name!r} is an {one}, but not an {two}")
+            raise ArgumentError(f"{name!r} is an {one}, but not an {two}")
     if places:
-        raise InputError(f"{next(iter(places))!r} is an {two}, but not an {one}")
+        raise ArgumentError(f"{next(iter(places))!r} is an {two}, but not an {one}")
     return [place for place in found if place is not None]
 
 
@@ -243,23 +255,17 @@ def _pairs(names: Sequence[Any], others: Sequence[Any]) -> tuple[tuple[Any, Any]
     return tuple((one, two) for one in names for two in others)
 
 
-def _both(A: Channel, B: Channel, joined: Any) -> Guarantee | None:
+def _both(A: Channel, B: Channel, joined: Any) -> Proved | None:
     """Both promises together; None where one is missing, or where the deltas add up to one and promise nothing."""
     if A.promise is None or B.promise is None or A.promise.delta + B.promise.delta >= 1:
         return None
-    return Guarantee(joined(A.promise, B.promise), A.promise.delta + B.promise.delta)
+    return Proved(joined(A.promise, B.promise), A.promise.delta + B.promise.delta)
 
 
-def _mixed(share: Fraction, A: Channel, B: Channel) -> Guarantee | None:
+def _mixed(share: Fraction, A: Channel, B: Channel) -> Proved | None:
     if share in (0, 1):
-        return A.promise if share else B.promise
+        return Proved.of(A.promise if share else B.promise)
     if A.promise is None or B.promise is None:
         return None
     delta = share * A.promise.delta + (1 - share) * B.promise.delta
-    return Guarantee(maximum(A.promise.metric, B.promise.metric), delta)
-
-
-def _channels(*values: Any) -> None:
-    for value in values:
-        if not isinstance(value, Channel):
-            raise KindError(f"a channel is wanted, not {type(value).__name__}; `metricdp.channels.of` makes one")
+    return Proved(maximum(A.promise.metric, B.promise.metric), delta)

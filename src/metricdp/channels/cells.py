@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import fmpz
 
-from metricdp.errors import InputError, KindError, NotFiniteError
+from metricdp.errors import ArgumentError, DataError, KindError, NotFiniteError
 
 __all__ = ["digits", "integer", "is_number", "label_text", "number_text", "read_label", "read_number"]
 
@@ -51,7 +51,7 @@ def is_number(text: str) -> bool:
     """Whether `read_number` can read it."""
     try:
         read_number(text)
-    except InputError:
+    except DataError:
         return False
     return True
 
@@ -117,7 +117,7 @@ def label_text(label: Any) -> str:
         return repr(label)
     if kind in (datetime.date, datetime.datetime, datetime.time):
         return str(label.isoformat())
-    raise KindError(f"a label of type {kind.__name__} has no form in a file; text, numbers, dates and tuples have")
+    raise ArgumentError(f"a label of type {kind.__name__} has no form in a file; text, numbers, dates and tuples have")
 
 
 def read_label(text: str) -> Any:

@@ -21,3 +21,6 @@ class Certified(Channel):
 
     moved: float = 0.0
     cost: float | None = None
+
+    def _shown(self) -> str:
+        return f"{super()._shown()}, moved {self.moved:.2g}"

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
+from metricdp.channels.proved import Proved, refuse_unless_kept
+from metricdp.errors import ArgumentError, MetricDPError, UnknownCategoryError
+from metricdp.exact.arrays import Floats, Places
 from metricdp.exact.balls import float_below
-from metricdp.exact.refine import Floats, Integers
 from metricdp.exact.weights import IntegerRows, Weights
-from metricdp.mechanisms.labels import Labels
+from metricdp.mechanisms.labels import DeclaredLabels
+from metricdp.mechanisms.law import Law, as_inputs
 from metricdp.mechanisms.mechanism import Mechanism, at_distance
 from metricdp.metrics import Guarantee
 from metricdp.metrics.coordinates import distinct, label
+
+if TYPE_CHECKING:
+    from metricdp.channels.arguments import ChannelLike
 
 __all__ = ["ROUNDING", "Channel"]
 
@@ -38,10 +44,13 @@ class Channel(Mechanism):
         outputs: labels of the columns, each once.
         weights: a matrix of integers, as large as it takes; cannot be written to.
         total: what every row sums to.
-        promise: the guarantee it was verified to keep, if any.
+        promise: the guarantee it is proved to keep, if any; verified here, and refused where it does not hold.
 
     Guarantee:
         ``promise``; without one, the distance that the channel itself puts between its inputs (see `guarantee`).
+
+    Raises:
+        ArgumentError: rows that are no probabilities, or a promise that the channel is not proved to keep.
 
     References:
         Paper 5, Section II.
@@ -66,31 +75,35 @@ class Channel(Mechanism):
         object.__setattr__(self, "inputs", distinct(self.inputs, "input"))
         object.__setattr__(self, "outputs", distinct(self.outputs, "output"))
         if type(self.total) is not int or self.total < 1:
-            raise KindError("the total is a positive integer")
+            raise ArgumentError("the total is a positive integer")
         weights = np.empty((len(self.inputs), len(self.outputs)), dtype=object)
         given = np.asarray(self.weights, dtype=object)
         if given.shape != weights.shape:
-            raise ShapeError(
+            raise ArgumentError(
                 f"a matrix of {len(self.inputs)} inputs by {len(self.outputs)} outputs is wanted, not {given.shape}"
             )
         weights[:] = given
         rows = weights.tolist()
         for row, values in enumerate(rows):
             if any(type(value) is not int for value in values):
-                raise KindError("weights are integers", row)
+                raise ArgumentError(f"row {row}: weights are integers")
             if min(values) < 0:
-                raise InputError(f"input {self.inputs[row]!r}: a negative probability", row)
+                raise ArgumentError(f"row {row}: input {self.inputs[row]!r}: a negative probability")
             if sum(values) != self.total:
-                raise InputError(f"input {self.inputs[row]!r}: the weights do not sum to the common total", row)
+                raise ArgumentError(f"row {row}: input {self.inputs[row]!r}: the weights do not sum to the total")
         common = _common_divisor(rows, self.total)
         if common > 1:
             weights //= common
             object.__setattr__(self, "total", self.total // common)
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
+        if isinstance(self.promise, Proved):
+            object.__setattr__(self, "promise", self.promise.plain)
+        elif self.promise is not None:
+            refuse_unless_kept(self, self.promise)
 
     @classmethod
-    def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], P: Any) -> Channel:
+    def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], probabilities: Any) -> Channel:
         """The channel of a matrix of probabilities, one row for each input.
 
         Fractions, integers, decimals and text such as "2/3" are what they say, and a row of them sums to exactly one.
@@ -98,17 +111,27 @@ class Channel(Mechanism):
         entry takes the difference.
 
         Raises:
-            InputError: a negative entry, or a row that does not sum to one; names the row.
+            ArgumentError: a negative entry, or a row that does not sum to one; names the row.
 
         >>> Channel.from_matrix([0, 1], [0, 1], [[0.75, 0.25], [0.25, 0.75]]).total
         4
         """
         names, columns = distinct(inputs, "input"), distinct(outputs, "output")
-        rows = [list(row) for row in P.tolist()] if isinstance(P, np.ndarray) else [list(row) for row in P]
+        rows = (
+            [list(row) for row in probabilities.tolist()]
+            if isinstance(probabilities, np.ndarray)
+            else [list(row) for row in probabilities]
+        )
         if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
-            raise ShapeError(f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs")
-        if isinstance(P, np.ndarray) and P.dtype == np.float64 and bool(((P >= 0) & (P <= 2)).all()):
-            whole, total = _dyadic(P)
+            raise ArgumentError(
+                f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs"
+            )
+        if (
+            isinstance(probabilities, np.ndarray)
+            and probabilities.dtype == np.float64
+            and bool(((probabilities >= 0) & (probabilities <= 2)).all())
+        ):
+            whole, total = _dyadic(probabilities)
         else:
             exact = [[_probability(value, row) for value in values] for row, values in enumerate(rows)]
             total = math.lcm(*{value.denominator for values in exact for value in values})
@@ -140,17 +163,20 @@ class Channel(Mechanism):
         view.setflags(write=False)
         return view
 
-    def probability(self, x: Any, z: Any) -> Fraction:
-        """The probability of output z for input x."""
-        return Fraction(self.weights[self.row(x), self.column(z)], self.total)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return np.array(self.matrix, dtype=dtype, copy=copy)
 
-    def row(self, x: Any) -> int:
+    def probability(self, secret: Any, output: Any) -> Fraction:
+        """The probability of an output for a secret, which is one of the inputs."""
+        return Fraction(self.weights[self.row(secret), self.column(output)], self.total)
+
+    def row(self, secret: Any) -> int:
         """The row of an input."""
-        return _place(x, self._labels.places, "an input")
+        return _place(secret, self._labels.places, "an input")
 
-    def column(self, z: Any) -> int:
+    def column(self, output: Any) -> int:
         """The column of an output."""
-        return _place(z, self._columns, "an output")
+        return _place(output, self._columns, "an output")
 
     @property
     def guarantee(self) -> Guarantee:
@@ -167,8 +193,26 @@ class Channel(Mechanism):
 
         return OwnMetric.of(self)
 
+    def law(self, inputs: Iterable[Any]) -> Law:
+        """See `Mechanism.law`: its own probabilities, which are rational."""
+        rows = as_inputs(inputs)
+        weights, total = self.weights[[self.row(point) for point in rows]], self.total
+        least = min(value for value in weights.ravel().tolist() if value)
+
+        def fixed(bits: int) -> Weights:
+            return np.array([[-(-(value << bits) // total) for value in row] for row in weights.tolist()], dtype=object)
+
+        def rational() -> list[list[Fraction]]:
+            return [[Fraction(value, total) for value in row] for row in weights.tolist()]
+
+        return Law(rows, self.outputs, fixed, least.bit_length() - total.bit_length() - 2, rational)
+
     def promising(self, guarantee: Guarantee | None) -> Self:
-        """The same channel with another promise; for those who have verified it."""
+        """The same channel with another promise, which is verified.
+
+        Raises:
+            ArgumentError: it does not hold, or cannot be proved.
+        """
         return replace(self, promise=guarantee)
 
     @property
@@ -181,7 +225,7 @@ class Channel(Mechanism):
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
         return self._labels.release(secrets, self.release_places)
 
-    def release_places(self, places: Integers) -> Integers:
+    def release_places(self, places: Places) -> Places:
         """The same for secrets given by their rows, released as columns; for whole columns of a table."""
         return self._sampler.draw(places)
 
@@ -190,11 +234,14 @@ class Channel(Mechanism):
         """The least probability, over all inputs, of an output within ``distance``, both taken as points of the metric.
 
         Raises:
-            InputError: the outputs are not points of the metric.
+            ArgumentError: the outputs are not points of the metric.
         """
         unit = self.guarantee.metric.unit
-        apart = unit.pairwise(list(self.inputs), list(self.outputs))
-        near = apart <= float_below(distance)
+        apart = unit.enclosures(list(self.inputs), list(self.outputs))
+        reach = float_below(distance)
+        near = apart.upper <= reach
+        for x, z in np.argwhere(~near & (apart.lower <= reach)).tolist():  # equal to it, perhaps
+            near[x, z] = unit.enclose(self.inputs[x], self.outputs[z]).upper <= distance
         return float_below(
             min(Fraction(sum(row[inside].tolist()), self.total) for row, inside in zip(self.weights, near, strict=True))
         )
@@ -202,7 +249,7 @@ class Channel(Mechanism):
     def _explain_error(self) -> str:
         try:
             return super()._explain_error()
-        except InputError:
+        except MetricDPError:
             return f"Its {len(self.outputs)} outputs are not points of the metric, so no error is measured."
 
     # As a value
@@ -223,23 +270,32 @@ class Channel(Mechanism):
     def _key(self) -> tuple[Any, ...]:
         return self.inputs, self.outputs, self.total
 
-    def __matmul__(self, after: Channel) -> Channel:
+    def __matmul__(self, after: ChannelLike) -> Channel:
         """Post-processing: ``A @ B`` puts what A releases through B."""
         from metricdp.channels.algebra import cascade
 
         return cascade(self, after)
 
     def __repr__(self) -> str:
-        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, total {_short(self.total)})"
+        size = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs, total {_short(self.total)}"
+        return f"{type(self).__name__}({size}{self._shown()})"
+
+    def _shown(self) -> str:
+        """What else its repr says."""
+        return "" if self.promise is None else f", {self.promise}"
+
+    def _repr_html_(self) -> str:
+        first, *rest = str(self).splitlines()
+        return f"<b>{html.escape(first)}</b><pre>{html.escape(chr(10).join(rest))}</pre>"
 
     def __str__(self) -> str:
-        from metricdp.channels.words import table
+        from metricdp.channels._words import table
 
         return table(self)
 
     @cached_property
-    def _labels(self) -> Labels:
-        return Labels(self.inputs, self.outputs)
+    def _labels(self) -> DeclaredLabels:
+        return DeclaredLabels(self.inputs, self.outputs)
 
     @cached_property
     def _columns(self) -> dict[Any, int]:
@@ -252,15 +308,15 @@ class Channel(Mechanism):
     # To and from JSON
 
     def to_json(self) -> dict[str, Any]:
-        """The channel with its promise as plain values; see `metricdp.channels.forms`."""
-        from metricdp.channels.forms import to_json
+        """The channel with its promise as plain values; see `metricdp.channels.serialize`."""
+        from metricdp.channels.serialize import to_json
 
         return to_json(self)
 
     @staticmethod
     def from_json(document: dict[str, Any]) -> Channel:
         """The channel that `to_json` wrote, checked."""
-        from metricdp.channels.forms import from_json
+        from metricdp.channels.serialize import from_json
 
         return from_json(document)
 
@@ -281,13 +337,13 @@ def _probability(value: Any, row: int) -> Fraction:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, str)):
-        raise KindError(f"a probability is a number, not {type(value).__name__}", row)
+        raise ArgumentError(f"row {row}: a probability is a number, not {type(value).__name__}")
     try:
         exact = Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise NotFiniteError("a probability is a finite number", row) from None
+        raise ArgumentError(f"row {row}: a probability is a finite number") from None
     if exact < 0:
-        raise InputError("a negative probability", row)
+        raise ArgumentError(f"row {row}: a negative probability")
     return exact
 
 
@@ -295,9 +351,9 @@ def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) 
     missing = total - sum(whole)
     if missing:
         if not rounded or abs(missing) > Fraction(ROUNDING) * total:
-            raise InputError(
-                f"input {name!r}: its probabilities sum to {float(Fraction(total - missing, total)):.12g}, not to one",
-                row,
+            raise ArgumentError(
+                f"row {row}: input {name!r}: its probabilities sum to "
+                f"{float(Fraction(total - missing, total)):.12g}, not to one"
             )
         largest = max(range(len(whole)), key=whole.__getitem__)
         whole[largest] += missing

@@ -9,12 +9,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from flint import arb
 
-from metricdp.channels.logarithms import greatest_differences, logarithms
+from metricdp.channels._logarithms import greatest_differences, logarithms
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball
-from metricdp.exact.refine import Floats
 from metricdp.metrics.amounts import Exact
+from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.finite import Listed
 from metricdp.metrics.norms import Root
 
@@ -38,7 +40,6 @@ class OwnMetric(Listed):
     channel: Channel = field(repr=False)
     kind: ClassVar[str] = "own_metric"
     sound: ClassVar[bool] = True
-    rounds_closely: ClassVar[bool] = False  # logarithms of nearly equal weights are subtracted
 
     @classmethod
     def of(cls, channel: Channel) -> OwnMetric:
@@ -52,8 +53,13 @@ class OwnMetric(Listed):
 
     @cached_property
     def _floats(self) -> Floats:
+        return self._known[0]
+
+    @cached_property
+    def _known(self) -> tuple[Floats, float]:
+        """The distances as floats, and how far they may be off."""
         weights = self.channel.weights
-        logs, _ = logarithms(weights)
+        logs, error = logarithms(weights)
         greatest = greatest_differences(logs)
         possible = (weights > 0).astype(float)
         shared = possible @ possible.T
@@ -61,10 +67,14 @@ class OwnMetric(Listed):
         distances: Floats = greatest.clip(min=0)
         distances = distances.clip(min=distances.T)
         distances[~alike] = math.inf
-        return distances
+        return distances, 2 * error + float(distances[alike].max(initial=0.0)) * 2.0**-50
 
     def _between(self, left: list[int], right: list[int]) -> Floats:
         return self._floats[left][:, right]
+
+    def _enclosed_between(self, left: list[int], right: list[int]) -> Enclosures:
+        distances, error = self._between(left, right), self._known[1]
+        return Enclosures(np.maximum(distances - error, 0), distances + error)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         ratio = self.ratio(x, y)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,19 +14,17 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.errors import ImpossibleError, InputError, MetricDPError
-from metricdp.exact.balls import precision
-from metricdp.exact.refine import Floats
+from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
+from metricdp.exact.arrays import Floats
+from metricdp.exact.balls import Enclosure, precision
 from metricdp.metrics import Space
-from metricdp.metrics.metric import VIEW_ERROR
+from metricdp.metrics.enclosures import VIEW_ERROR, Enclosures
 
 __all__ = ["VIEW_ERROR", "Pairs"]
 
 _MANY = 20_000
 _BITS = 80
 _MOST_BITS = 1 << 16
-_LEAST = 1e-290
-_LARGEST = sys.float_info.max
 
 Pair = tuple[int, int]
 
@@ -49,62 +46,50 @@ class Pairs:
         """Finds every input in the space.
 
         Raises:
-            InputError: the space lacks one; names it.
+            ArgumentError: the space lacks one; names it.
         """
         places = []
         for row, point in enumerate(inputs):
             try:
                 places.append(space.index(point))
             except MetricDPError:
-                raise InputError(f"the space has no point {point!r}, which is an input of the channel", row) from None
+                raise ArgumentError(
+                    f"row {row}: the space has no point {point!r}, which is an input of the channel"
+                ) from None
         return cls(space, tuple(places))
 
     def __len__(self) -> int:
         return len(self.places)
 
     @cached_property
-    def distances(self) -> Floats:
-        """All distances as floats within `VIEW_ERROR`: infinite and zero only where they are exactly so.
-
-        Where the metric's own floats are known to be that close, they serve; otherwise balls do.
-        """
-        view = self.space.distances[np.ix_(self.places, self.places)]
-        doubtful = (
-            ~((view > _LEAST) & (view < 1 / _LEAST)) if self.space.metric.close_view else np.ones_like(view, bool)
-        )
-        pairs = np.argwhere(np.triu(doubtful, 1))
-        if len(pairs):
-            for i, j in pairs.tolist():
-                view[i, j] = view[j, i] = self._nearest(i, j)
-        return view
-
-    def _nearest(self, i: int, j: int) -> float:
-        exact = self.space.metric.exactly(*self.points(i, j))
-        if exact == 0 or exact == math.inf:
-            return float(exact)
-        return min(max(self._near(i, j), 5e-324), _LARGEST)
+    def enclosures(self) -> Enclosures:
+        """Floats below and above all distances, proved; see `Metric.enclosures`."""
+        if len(self) * 2 < len(self.space):  # no need to ask for the distances of all the others
+            return self.space.metric.enclosures([self.space.points[place] for place in self.places])
+        return self.space.enclosures[np.ix_(self.places, self.places)]
 
     @cached_property
-    def view_error(self) -> float:
-        """Relative, on `distances`: as small as the metric can show, and never above `VIEW_ERROR`."""
-        first = self.space.points[0]
-        return min(self.space.metric.view_error(len(first) if isinstance(first, tuple) else 1), VIEW_ERROR)
+    def distances(self) -> Floats:
+        """All distances as floats: zero and infinite only where they are exactly so.
+
+        But for the `extreme` ones they are within a relative `VIEW_ERROR`.
+        """
+        return self.enclosures.nearest
 
     @cached_property
     def extreme(self) -> NDArray[np.bool_]:
         """Pairs whose distance is positive and finite, but beyond what floats hold well."""
-        return self.constrained & ~((self.distances > _LEAST) & (self.distances < 1 / _LEAST))
+        return self.constrained & ~self.enclosures.held
 
     @cached_property
     def constrained(self) -> NDArray[np.bool_]:
-        """Which pairs are at a finite, positive distance."""
-        constrained: NDArray[np.bool_] = np.isfinite(self.distances) & (self.distances > 0)
-        return constrained
+        """Which pairs are at a finite, positive distance, or at one that is not proved to be zero or infinite."""
+        return self.enclosures.constrained
 
     @cached_property
     def twins(self) -> list[Pair]:
         """Pairs at distance exactly zero, which may not be told apart at all."""
-        return [(i, j) for i, j in np.argwhere(np.triu(self.distances == 0, 1)).tolist()]
+        return [(i, j) for i, j in np.argwhere(np.triu(self.enclosures.zero, 1)).tolist()]
 
     def points(self, i: int, j: int) -> tuple[Any, Any]:
         """The points of two inputs."""
@@ -115,29 +100,29 @@ class Pairs:
         return self.space.ball(self.places[i], self.places[j])
 
     def enclosed(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
-        """Floats below and above the distances of some pairs."""
-        floats = np.array([self._near(min(pair), max(pair)) for pair in pairs])
-        return np.maximum(np.nextafter(floats, -math.inf), 0), np.nextafter(floats, math.inf)
+        """Floats below and above the distances of some pairs, as near as floats can be."""
+        bounds = np.array([self._near(min(pair), max(pair)) for pair in pairs]).reshape(len(pairs), 2)
+        return np.maximum(bounds[:, 0], 0), bounds[:, 1]
 
-    def _near(self, i: int, j: int) -> float:
-        """The distance as a float within one unit in the last place; 0 and infinity where floats cannot hold it."""
+    def _near(self, i: int, j: int) -> tuple[float, float]:
+        """The floats next to the distance; 0 and infinity among them where floats cannot hold it."""
         near = self._known.get((i, j))
         if near is None:
             near = self._known[i, j] = self._rounded(i, j)
         return near
 
-    def _rounded(self, i: int, j: int) -> float:
+    def _rounded(self, i: int, j: int) -> tuple[float, float]:
         bits = _BITS
         while bits <= _MOST_BITS:
             with precision(bits):
                 distance = self.ball(i, j)
                 if distance.rel_accuracy_bits() >= 60:
-                    return float(distance)
+                    return Enclosure.of(distance).outward
             bits *= 2
         raise ImpossibleError(f"the distance between {self.points(i, j)} could not be enclosed closely")
 
     @cached_property
-    def _known(self) -> dict[Pair, float]:
+    def _known(self) -> dict[Pair, tuple[float, float]]:
         return {}
 
     def unit_distance(self, i: int, j: int) -> Fraction | float | None:
@@ -163,7 +148,7 @@ class Pairs:
     @cached_property
     def _line(self) -> set[Pair] | None:
         """The neighbours on the line that all inputs lie on, if they do."""
-        if not np.isfinite(self.distances).all():
+        if self.enclosures.infinite.any():
             return None
         order = np.argsort(self.distances[int(np.argmax(self.distances[0]))], kind="stable").tolist()
         steps = [self.unit_distance(i, j) for i, j in pairwise(order)]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
-from metricdp.channels.pairs import VIEW_ERROR, Pairs
+from metricdp.channels.pairs import Pairs
 from metricdp.exact.balls import exp_bounds
 from metricdp.exact.weights import Weights
+from metricdp.mechanisms.law import FixedPoint
 
-__all__ = ["FixedPoint", "round_inside"]
-
-FixedPoint = Callable[[int], Weights]
-"""For a number of bits, probabilities times 2^bits as integers, each off by less than 1; 0 only for exact zeros."""
+__all__ = ["round_inside"]
 
 _SPARE_BITS = 64
 
@@ -38,7 +35,7 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
     bits = math.ceil(-least) + _SPARE_BITS + (units * columns).bit_length()
     total = 1 << bits
     weights = fixed(bits)
-    together = pairs.constrained | (pairs.distances == 0)
+    together = ~pairs.enclosures.infinite
     possible = together @ (weights > 0).astype(np.int64) > 0
     for row in range(len(weights)):
         weights[row] = _row(weights[row].tolist(), np.flatnonzero(possible[row]).tolist(), units, bits)
@@ -49,10 +46,10 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
 
 def _least_distance(pairs: Pairs) -> Fraction:
     """A number up to 1 that no positive distance is below."""
-    if pairs.extreme.any():
-        enclosed = (pairs.space.metric.enclose(*pairs.points(i, j)) for i, j in np.argwhere(pairs.extreme).tolist())
-        return min(Fraction(1), *(Fraction(distance.lower) for distance in enclosed))
-    return Fraction(float(pairs.distances[pairs.constrained].min(initial=1.0)) * (1 - 2 * VIEW_ERROR))
+    held = pairs.constrained & ~pairs.extreme
+    least = Fraction(float(pairs.enclosures.lower[held].min(initial=1.0)))
+    enclosed = (pairs.space.metric.enclose(*pairs.points(i, j)) for i, j in np.argwhere(pairs.extreme).tolist())
+    return min([least, *(Fraction(distance.lower) for distance in enclosed)])
 
 
 def _units(near: Fraction) -> int:

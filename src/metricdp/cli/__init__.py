@@ -1,70 +1,93 @@
-"""The command ``metricdp``: one thin file for each verb."""
+"""The command ``metricdp``: one thin file for each verb, loaded when it is called.
+
+A command of another package is registered by an entry point of the group ``metricdp.commands``, whose name is the verb
+and whose object is a function or a `typer.Typer`.
+"""
 
 from __future__ import annotations
 
-import errno
+import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import metricdp
-from metricdp.cli.capacity import capacity
-from metricdp.cli.demo import demo
-from metricdp.cli.explain import explain
-from metricdp.cli.inspect import inspect
-from metricdp.cli.kernels import kernels
-from metricdp.cli.leakage import leakage
-from metricdp.cli.optimal import optimal
-from metricdp.cli.query import query
-from metricdp.cli.sanitize import sanitize
-from metricdp.cli.verify import verify
-from metricdp.errors import MetricDPError
+from metricdp.cli import console
+from metricdp.cli.commands import REGISTRY, load_command
+from metricdp.lazy import listing
 
 __all__ = ["app"]
 
+__dir__ = listing(__all__)
+
+_EPILOG = """Begin with `metricdp demo`; `metricdp COMMAND --help` has examples.
+
+- `-` is the standard input or output.
+
+- `--json` prints one object with the keys {keys}; after an error too.
+
+- `metricdp --install-completion` lets your shell complete commands and options.
+
+Exit status of every command:
+
+{statuses}
+""".format(
+    keys=", ".join(console.ENVELOPE),
+    statuses="\n\n".join(f"- {status}: {words}" for status, words in console.STATUSES.items()),
+)
+
 
 class _Verbs(TyperGroup):
-    """Says an expected error in one line instead of a traceback."""
+    """Finds a command when it is called; says what is wrong in one line, and never with a traceback."""
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (MetricDPError, OSError) as error:
-            if isinstance(error, OSError) and error.errno == errno.EPIPE:  # the reader of a pipe went away
-                raise
-            typer.echo(f"metricdp: {error}", err=True)
-            raise typer.Exit(1) from None
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(REGISTRY)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return load_command(cmd_name)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode, windows_expand_args, **extra)
+        given = list(sys.argv[1:] if args is None else args)
+
+        def command() -> Any:
+            self._main_shell_completion(extra, "metricdp", complete_var)  # ends here where a shell asks
+            with self.make_context("metricdp", given, **extra) as context:
+                return self.invoke(context)
+
+        name = next((argument for argument in given if not argument.startswith("-")), None)
+        sys.exit(console.run(command, given, name if name in REGISTRY else None))
 
 
 # Typer's own tracebacks can show the values of local variables, and those are secrets here.
 app = typer.Typer(
     name="metricdp",
     cls=_Verbs,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command()(demo)
-app.command()(sanitize)
-app.command()(explain)
-app.command()(inspect)
-app.command()(verify)
-app.command()(leakage)
-app.command()(optimal)
-app.command()(capacity)
-app.command()(kernels)
-app.command()(query)
 
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"metricdp {metricdp.__version__}")
+        console.print_text(f"metricdp {metricdp.__version__}")
         raise typer.Exit
 
 
-@app.callback(epilog="Begin with `metricdp demo`; `metricdp demo --help` says what it shows.")
+@app.callback(epilog=_EPILOG)
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")

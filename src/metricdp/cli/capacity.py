@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.cli.options.points import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.visible import visible
 
 if TYPE_CHECKING:
-    from metricdp.cli.points_argument import Points
-    from metricdp.design import TypeCapacity
+    from metricdp.cli.options.points import Points
+    from metricdp.design import SpaceCapacity
     from metricdp.exact.outward import Bound
 
 __all__ = ["capacity"]
@@ -41,11 +39,11 @@ def capacity(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace these files if they exist.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Say the most that any mechanism tells anybody, if it keeps a promise on the points of a file.
+    """Compute the most that any private mechanism on the points of a file can tell an adversary.
 
-    A promise bounds what somebody learns, whatever they knew before and whatever they want to gain: their best
+    A guarantee bounds what an adversary learns, whatever they knew before and whatever they want to gain: their best
     expected gain grows at most by the multiplicative capacity as a factor, and by the additive one as a difference.
-    Both are reached by some private mechanism, and proved.
+    Both bounds are reached by some private mechanism, and proved.
 
     POINTS is read as by `metricdp optimal`; see `metricdp optimal --help`. Weights do not matter here.
 
@@ -57,18 +55,20 @@ def capacity(
 
     - and the mechanism that tells most: `metricdp capacity teas.csv --metric '0.5 discrete' --multiplicative most.json`
 
-    Leaves with 2 where something is wrong with the file or the metric.
+    Exit status: 0 if the capacities were found; 2 if the command, the metric or a file is at fault.
     """
-    from metricdp.cli.channel_argument import mistakes, printable
-    from metricdp.cli.output_files import CHANNELS, check_output
-    from metricdp.cli.points_argument import read_space
-    from metricdp.cli.reports import print_json, print_text
+    from metricdp.cli.console import mistakes, print_result, spinner
+    from metricdp.cli.options.output import CHANNELS, check_output, refuse_two_on_one
+    from metricdp.cli.options.points import read_space
+    from metricdp.cli.options.streams import delivered, is_dash, say
 
+    refuse_two_on_one(json, multiplicative=multiplicative, additive=additive)
     check_output("--multiplicative", multiplicative, CHANNELS, overwrite, file)
     check_output("--additive", additive, CHANNELS, overwrite, file, multiplicative)
     points, space = read_space(file, metric, name, at)
-    with mistakes(file), _waiting():
+    with mistakes(file), spinner("solving"):
         from metricdp.design import capacity as find
+        from metricdp.metrics import Guarantee
 
         found = find(space)
         channels = [
@@ -78,17 +78,19 @@ def capacity(
         ]
     for path, channel in channels:
         with mistakes(path):
-            from metricdp.tables.channel_files import write_channel
+            from metricdp.sources.channel_files import write_channel
 
-            write_channel(channel, path, overwrite)
+            with delivered(path, ".json") as place:
+                write_channel(channel, place, overwrite)
     if json:
-        print_json(_tree(points, found))
+        print_result(_tree(points, found), Guarantee(space.metric).to_json())
     else:
-        written = [f"Written to {path}." for path, _ in channels]
-        print_text(printable("\n\n".join([_text(points, found), *(["\n".join(written)] if written else [])])))
+        written = [f"Written to {visible(str(path))}." for path, _ in channels if not is_dash(path)]
+        parts = [_text(points, found), *(["\n".join(written)] if written else [])]
+        say("\n\n".join(parts), multiplicative, additive)
 
 
-def _tree(points: Points, found: TypeCapacity) -> dict[str, Any]:
+def _tree(points: Points, found: SpaceCapacity) -> dict[str, Any]:
     def number(bound: Bound, how: str) -> dict[str, Any]:
         exact = None if bound.exact is None else str(bound.exact)
         return {"value": float(bound), "exact": exact, "proof": how}
@@ -103,16 +105,16 @@ def _tree(points: Points, found: TypeCapacity) -> dict[str, Any]:
     }
 
 
-def _text(points: Points, found: TypeCapacity) -> str:
+def _text(points: Points, found: SpaceCapacity) -> str:
     import textwrap
 
-    from metricdp.cli.rounding import rounded
+    from metricdp.cli.words.numbers import rounded
 
     bounds = found.multiplicative, found.additive
     times, more = map(_number, bounds)
     factor, rise = (rounded(bound.enclosure.upper, up=True, digits=4) for bound in bounds)
     bits = rounded(math.log2(found.multiplicative), up=True, digits=4)
-    head = f"{points.file}: {len(points):,} points by {points.kinds}; {found.space.metric}-private mechanisms"
+    head = f"{points.heading}; {found.space.metric}-private mechanisms"
     table = [f"  multiplicative  {times}; {bits} bits", f"  additive        {more}"]
     proofs = f"Proofs: of the first, {found.how[0]}; of the second, {found.how[1]}."
     words = (
@@ -126,20 +128,8 @@ def _text(points: Points, found: TypeCapacity) -> str:
 
 def _number(bound: Bound) -> str:
     """The number with few digits, and the fraction that it is, if it is a short one."""
-    from metricdp.cli.rounding import rounded
+    from metricdp.cli.words.numbers import rounded
 
     plain = rounded(bound.enclosure.upper, up=True)
     exact = "" if bound.exact is None else str(bound.exact)
     return f"{exact} or {plain}" if "/" in exact and len(exact) <= 16 else plain
-
-
-@contextmanager
-def _waiting() -> Iterator[None]:
-    """On a terminal, a sign of life."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("solving"):
-        yield

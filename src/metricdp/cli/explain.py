@@ -7,51 +7,53 @@ from typing import Annotated
 
 import typer
 
+from metricdp.cli.options.report import ReportOption
+from metricdp.cli.options.streams import existing_file
+
 __all__ = ["explain"]
 
 
 def explain(
     policy: Annotated[
-        Path, typer.Argument(metavar="POLICY", exists=True, dir_okay=False, help="The policy, a TOML file.")
+        Path,
+        typer.Argument(
+            metavar="POLICY",
+            callback=existing_file,
+            help="The policy: .toml; - for the standard input.",
+        ),
     ],
+    report: ReportOption = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report if it exists.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page, with pictures.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it is there.")] = False,
 ) -> None:
-    """Say what a policy promises, column by column, before any data is touched.
+    """Say what a policy promises, column by column, before any data is read.
 
-    The guarantee as a formula and in words, the error to expect, what an adversary can tell, and what is **not**
-    promised. A mistaken policy is refused with every mistake, each with its line.
+    The guarantee in plain words and as a formula, the error to expect, what an adversary can tell, and what is **not**
+    promised. A policy with mistakes is refused with all of them, each with its line.
 
     To begin with:
 
     - on the terminal: `metricdp explain people.toml`
 
-    - as a page with pictures of the noise: `metricdp explain people.toml --html promise.html`
-    """
-    from metricdp.cli.reports import (
-        check_report_file,
-        policy_mistakes,
-        print_json,
-        print_text,
-        read_policy,
-        write_report,
-    )
+    - as a page with pictures of the noise: `metricdp explain people.toml --report promise.html`
 
-    if html is not None and html.suffix.lower() != ".html":
-        raise typer.BadParameter(f"{html}: a page ends in .html", param_hint="--html")
-    check_report_file(html, overwrite, policy)
+    Exit status: 0 if the policy is right; 2 if it has a mistake, or the report cannot be written.
+    """
+    from metricdp.cli.console import note, print_result, print_text
+    from metricdp.cli.options.output import refuse_two_on_one
+    from metricdp.cli.options.report import check_report, policy_mistakes, read_policy, write_report
+
+    refuse_two_on_one(json, report=report)
+    check_report(report, overwrite, policy)
     with policy_mistakes(policy):
         rules = read_policy(policy)
         from metricdp.tables.report import Report
 
-        report = Report.of(rules)
-    if html is not None:
-        write_report(report, html)
-        typer.echo(f"Written to {html}", err=True)
+        promise = Report.of(rules)
+    if report is not None:
+        write_report(promise, report, overwrite)
+        note(f"Written to {report}")
     if json:
-        print_json(report.to_json())
-    elif html is None:
-        print_text(report.text())
+        print_result(promise.to_json(), promise.guarantee)
+    elif report is None:
+        print_text(promise.text())

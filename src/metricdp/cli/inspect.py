@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from metricdp.cli.console import REFUSED
+from metricdp.cli.options.streams import existing, existing_file
+from metricdp.visible import visible, visible_name
+
 if TYPE_CHECKING:
-    from metricdp.tables.report_claim import Claim
+    from metricdp.tables.report.claim import Claim
 
 __all__ = ["inspect"]
 
@@ -21,45 +25,66 @@ _NO_PROOF = (
 def inspect(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", exists=True, help="A Parquet or Arrow file, or a folder of Parquet parts."),
+        typer.Argument(
+            metavar="FILE",
+            callback=existing,
+            help="A Parquet, Arrow or CSV file, or a folder of Parquet parts; - for the standard input.",
+        ),
     ],
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="REPORT",
+            callback=existing_file,
+            help="Compare FILE with a report of its release: the .json file that `sanitize --report` wrote.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the claim as JSON.")] = False,
 ) -> None:
     """Print the guarantee that a sanitized file claims. A claim, not a proof.
 
-    The claim lies beside the schema of Parquet and Arrow files; CSV has no room for one. It is held against what
-    the file shows: columns that it does not speak of, or another number of rows, are named.
+    Parquet and Arrow files carry it in their metadata; a CSV file cannot, so give its report with --against. The claim
+    is compared with the file: the names of the columns, the number of rows, and with --against the SHA-256 of the file.
 
-    Leaves with 1 where the file claims nothing, or where its claim does not fit it.
+    To begin with:
 
-    To begin with: `metricdp inspect released.parquet`
+    - what a file says of itself: `metricdp inspect released.parquet`
+
+    - whether it is the file that a report speaks of: `metricdp inspect released.csv --against report.json`
+
+    Exit status: 0 if the file has a claim that fits it; 1 if it has none, or the claim does not fit; 2 if the file
+    cannot be read.
     """
-    from metricdp.cli.reports import print_json, print_text
-    from metricdp.errors import MissingExtraError
+    from metricdp.cli.console import print_result, print_text
+    from metricdp.cli.options.streams import taken
+    from metricdp.tables.report.claim import read_claim
 
-    try:
-        from metricdp.tables.report_claim import read_claim
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "pyarrow", "tables") from None
-    claim = read_claim(file)
+    with taken(file) as place:
+        claim = read_claim(place, against)
     if json:
-        print_json(_tree(claim))
+        print_result(_tree(claim))
     else:
-        from metricdp.cli.channel_argument import printable
-
-        print_text(printable(_text(file, claim)))
+        print_text(_text(file, claim, against))
     if claim.report is None or claim.doubts:
-        raise typer.Exit(1)
+        raise typer.Exit(REFUSED)
 
 
-def _text(file: Path, claim: Claim) -> str:
+def _text(file: Path, claim: Claim, against: Path | None) -> str:
     import textwrap
 
-    doubts = "\n".join(textwrap.fill(f"! {doubt}", 80, subsequent_indent="  ") for doubt in claim.doubts)
+    name = visible_name(file.name)
+    doubts = "\n".join(textwrap.fill(f"! {visible(doubt)}", 80, subsequent_indent="  ") for doubt in claim.doubts)
     if claim.report is None:
-        why = " CSV has no room for one." if file.suffix.lower() in (".csv", ".tsv") else ""
-        return f"{file.name} claims no guarantee.{why}" + (f"\n\n{doubts}" if doubts else "")
-    parts = [textwrap.fill(f"{file.name} claims: {_NO_PROOF}", 80), doubts, claim.report.text()]
+        csv = file.name.lower().endswith((".csv", ".tsv", ".csv.gz"))
+        why = " CSV has no room for one: --against REPORT compares it with the report of its release." if csv else ""
+        return textwrap.fill(f"{name} claims no guarantee.{why}", 80) + (f"\n\n{doubts}" if doubts else "")
+    claims = f"{name} claims: {_NO_PROOF}"
+    if against is not None:
+        claims = f"{visible_name(against.name)} speaks of {name}. Trust it as far as you trust where it came from."
+    fits = "" if claim.doubts else textwrap.fill(f"It fits the file: {', '.join(claim.compared)}.", 80)
+    digest = f"SHA-256 of the file: {claim.sha256}" if claim.sha256 is not None else ""
+    parts = [textwrap.fill(claims, 80), doubts, fits, digest, claim.report.text()]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -70,5 +95,7 @@ def _tree(claim: Claim) -> dict[str, object]:
         "version": claim.version,
         "columns": list(claim.columns),
         "rows": claim.rows,
+        "sha256": claim.sha256,
+        "compared": list(claim.compared),
         "doubts": list(claim.doubts),
     }

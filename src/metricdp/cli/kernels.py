@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.cli.options.points import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.visible import visible
 
 if TYPE_CHECKING:
     from metricdp.channels import Channel
-    from metricdp.cli.points_argument import Points
+    from metricdp.cli.options.points import Points
     from metricdp.design import Kernels
+    from metricdp.exact.progress import Progress, Update
 
 __all__ = ["kernels"]
 
 _SHOWN = 3
 _MOST_VERTICES = 200_000
 _WIDTH = 80
-
-Tell = Callable[[int], None]
 
 
 def kernels(
@@ -34,25 +32,25 @@ def kernels(
     count: Annotated[bool, typer.Option("--count", help="Count vertices and kernels, and show none.")] = False,
     most: Annotated[
         int | None,
-        typer.Option("--most", "-n", metavar="N", min=1, help="Find no more than N kernels, and count none."),
+        typer.Option("--most", metavar="N", min=1, max=10**9, help="Find no more than N kernels; count none."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="OUT", help="Write the kernels, one in each line: a .jsonl file."),
+        typer.Option("--out", "-o", metavar="OUT", help="Write the kernels, one in each line: .jsonl; - prints."),
     ] = None,
     name: NameOption = None,
     at: AtOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, with the first kernels.")] = False,
 ) -> None:
-    """Find the kernels of a promise: the finitely many mechanisms of which all others that keep it are made.
+    """List the kernels of a guarantee: the finitely many mechanisms from which every other that keeps it can be made.
 
-    Every mechanism that keeps the promise on these points is a mixture of kernels, followed by noise of its own. So for
-    every prior and every loss, some kernel is as good as any mechanism. What somebody believes after an output of a
-    kernel, having believed all points as likely before, is a vertex: a posterior as sharp as the promise allows.
+    Every mechanism that keeps the guarantee on these points is a mixture of kernels, followed by further noise. So for
+    every prior and every loss, some kernel is as good as any mechanism. What an adversary believes after an output of a
+    kernel, having found all points equally likely before, is a vertex: a posterior as sharp as the guarantee allows.
 
-    Both are found exactly. There are few for few points, and more than anybody can count soon after: this is for up to
-    about 7 points, and with --most, which finds some of them, for about 20.
+    Both are found exactly. Their number grows very quickly with the points: all of them can be listed for up to about 7
+    points, and with --most, which finds some of them, for about 20.
 
     POINTS is read as by `metricdp optimal`; see `metricdp optimal --help`. Weights do not matter here.
 
@@ -66,22 +64,24 @@ def kernels(
 
     - ten, of too many: `metricdp kernels places.csv --metric 'ln 2/200 great_circle' --most 10`
 
-    Leaves with 1 where Ctrl-C ended it before all were found, and with 2 where something is wrong with the file or the
-    metric, or where there are too many to count.
+    Exit status: 0 if all that was asked for was found; 1 if Ctrl-C ended the search before; 2 if the command, the
+    metric or the file is at fault, or if there are too many kernels to count.
     """
-    from metricdp.cli.channel_argument import mistakes, printable
-    from metricdp.cli.output_files import check_output
-    from metricdp.cli.points_argument import read_space
-    from metricdp.cli.reports import print_json, print_text
+    from metricdp.cli.console import REFUSED, mistakes, print_result, spinner
+    from metricdp.cli.options.output import check_output, refuse_two_on_one
+    from metricdp.cli.options.points import read_space
+    from metricdp.cli.options.streams import is_dash, say
     from metricdp.design import kernels as search
 
     if count and (most is not None or out is not None):
-        raise typer.BadParameter("it finds no kernels to keep: leave out --most and -o", param_hint="--count")
+        raise typer.BadParameter("it lists no kernels: leave out --most and --out", param_hint="--count")
+    refuse_two_on_one(json, out=out)
     check_output("--out", out, (".jsonl",), overwrite, file)
     points, space = read_space(file, metric, name, at)
     found = _Found(points, str(space.metric))
-    with mistakes(file), _telling(found.so_far) as tell:
-        stream = search(space, tell("kernels"))
+    with mistakes(file), spinner("looking at the distances") as show:
+        tell = _telling(found.so_far, show)
+        stream = search(space, progress=tell)
         try:
             if most is None:
                 _count(found, stream, tell)
@@ -90,11 +90,14 @@ def kernels(
         except KeyboardInterrupt:
             found.ended = True
     if json:
-        print_json(found.to_json() | {"out": None if out is None or found.ended else str(out)})
+        from metricdp.metrics import Guarantee
+
+        written = None if out is None or found.ended else str(out)
+        print_result(found.to_json() | {"out": written}, Guarantee(space.metric).to_json())
     else:
-        print_text(printable(_text(found, out, count)))
+        say(_text(found, None if is_dash(out) else out, count), out)
     if found.ended:
-        raise typer.Exit(1)
+        raise typer.Exit(REFUSED)
 
 
 @dataclass
@@ -123,27 +126,29 @@ class _Found:
         }
 
 
-def _count(found: _Found, stream: Kernels, tell: Callable[[str], Tell]) -> None:
+def _count(found: _Found, stream: Kernels, tell: Progress) -> None:
     """The numbers of vertices and kernels; of vertices first, for they say whether kernels can be counted."""
     from metricdp.design import vertices
-    from metricdp.errors import LevelError
+    from metricdp.errors import TooLargeError
 
-    number = vertices(stream.space, tell("vertices")).count()
+    number = vertices(stream.space, progress=tell).count()
     found.vertices = number
     advice = "--most 10 finds some of them"
     if number > _MOST_VERTICES:
-        raise LevelError(f"{number:,} vertices: their kernels are too many to count; {advice}")
+        raise TooLargeError(f"{number:,} vertices: their kernels are too many to count; {advice}")
     try:
         found.kernels = stream.count()
-    except LevelError as error:
-        raise LevelError(f"{str(error).split('; iterate')[0]}; {advice}") from None
+    except TooLargeError as error:
+        raise TooLargeError(f"{str(error).split('; iterate')[0]}; {advice}", error.estimate) from None
 
 
 def _collect(found: _Found, stream: Kernels, most: int | None, out: Path | None, overwrite: bool) -> None:
     """The first kernels to show, and all that are wanted into a file."""
     import json
 
-    from metricdp.tables.whole_files import appearing
+    from metricdp.cli.console import print_text
+    from metricdp.cli.options.streams import is_dash
+    from metricdp.sources.whole_files import appearing
 
     wanted = itertools.islice(stream, most if most is not None or out is not None else _SHOWN)
 
@@ -158,6 +163,10 @@ def _collect(found: _Found, stream: Kernels, most: int | None, out: Path | None,
         for _ in kept():
             pass
         return
+    if is_dash(out):
+        for channel in kept():
+            print_text(json.dumps(channel.to_json(), allow_nan=False))
+        return
     with appearing(out, overwrite) as temporary, temporary.open("w", encoding="utf-8") as file:
         for channel in kept():
             file.write(json.dumps(channel.to_json(), allow_nan=False) + "\n")
@@ -167,7 +176,7 @@ def _text(found: _Found, out: Path | None, count: bool) -> str:
     import textwrap
 
     points = found.points
-    parts = [f"{points.file}: {len(points):,} points by {points.kinds}; {found.metric}-private mechanisms"]
+    parts = [f"{points.heading}; {found.metric}-private mechanisms"]
     if found.vertices is not None:
         lines = [f"  vertices  {found.vertices:,}"]
         if found.kernels is not None:
@@ -184,7 +193,7 @@ def _text(found: _Found, out: Path | None, count: bool) -> str:
         words = "Rows are points, columns are outputs, called by the numbers of their vertices." + more
         parts.append(textwrap.fill(words, _WIDTH))
     if out is not None and not found.ended:
-        parts.append(f"{found.listed:,} kernels are written to {out}, a channel in each line.")
+        parts.append(f"{found.listed:,} kernels are written to {visible(str(out))}, a channel in each line.")
     return "\n\n".join(parts)
 
 
@@ -192,26 +201,16 @@ def _table(channel: Channel, names: tuple[str, ...]) -> str:
     """The probabilities with the names of the points, indented."""
     from metricdp.channels import Channel
 
-    named = Channel(names, channel.outputs, channel.weights, channel.total)
+    named = Channel(tuple(map(visible, names)), channel.outputs, channel.weights, channel.total)
     _, *lines = str(named).splitlines()
     return "\n".join(f"  {line}" for line in lines)
 
 
-@contextmanager
-def _telling(so_far: dict[str, int]) -> Iterator[Callable[[str], Tell]]:
-    """Keeps how many have been found so far, and shows it on a terminal."""
+def _telling(so_far: dict[str, int], show: Callable[[str], object]) -> Progress:
+    """Keeps how many have been found so far, and shows it."""
 
-    def keep(what: str, show: Callable[[str], object]) -> Tell:
-        def told(number: int) -> None:
-            so_far[what] = number
-            show(f"{number:,} {what} so far")
+    def tell(update: Update) -> None:
+        so_far[update.unit] = update.done
+        show(f"{update.done:,} {update.unit} so far")
 
-        return told
-
-    if not sys.stderr.isatty():
-        yield lambda what: keep(what, lambda text: None)
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("looking at the distances") as status:
-        yield lambda what: keep(what, status.update)
+    return tell

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metricdp.cli.options.channel import ChannelArgument
+from metricdp.visible import visible_name
+
 if TYPE_CHECKING:
     from metricdp.adversaries import LeakageTable, Prior
     from metricdp.channels import Channel
@@ -16,17 +19,11 @@ __all__ = ["leakage"]
 
 
 def leakage(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", exists=True, dir_okay=False, help="The channel: a .csv, .json, .parquet or .arrow file."
-        ),
-    ],
+    file: ChannelArgument,
     prior: Annotated[
         str,
         typer.Option(
             "--prior",
-            "-p",
             metavar="PRIOR",
             help="What is believed before: `uniform`; probabilities in the order of the inputs, as in `0.5,0.3,0.2`; "
             "or a .csv file with an input and its probability in each row.",
@@ -34,11 +31,11 @@ def leakage(
     ] = "uniform",
     json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, with exact numbers.")] = False,
 ) -> None:
-    """Say what somebody learns who sees an output of a channel, given what they believed before.
+    """Compute what an adversary learns from an output of a channel, given what they believed before.
 
     How likely they are to guess the secret before and after (its vulnerability), how much larger that is as a ratio
-    and as a difference, the same in bits, and the most that the channel tells anybody, whatever they believe or gain.
-    Vulnerabilities are exact.
+    and as a difference, the same in bits, and the most that the channel tells any adversary, whatever they believe or
+    gain. Vulnerabilities are exact.
 
     FILE is read as by `metricdp verify`; see `metricdp verify --help`.
 
@@ -50,12 +47,12 @@ def leakage(
 
     - a belief in a file, such as a line `tea,1/2` for each input: `metricdp leakage noise.csv --prior belief.csv`
 
-    Leaves with 2 where something is wrong with the file or the prior.
+    Exit status: 0 if the table was printed; 2 if the command, the prior or the file is at fault.
     """
-    from metricdp.cli.channel_argument import mistakes, printable, read_file
-    from metricdp.cli.reports import print_json, print_text
+    from metricdp.cli.console import mistakes, print_result, print_text
+    from metricdp.cli.options.channel import read_file
 
-    channel, _ = read_file(file)
+    channel, *_ = read_file(file)
     with mistakes("--prior"):
         belief = read_prior(prior, channel.inputs)
     with mistakes(file):
@@ -64,9 +61,9 @@ def leakage(
         table = leakages(belief, channel)
     if json:
         about = {"file": file.name, "inputs": len(channel.inputs), "outputs": len(channel.outputs), "prior": prior}
-        print_json(about | table.to_json())
+        print_result(about | table.to_json())
     else:
-        print_text(printable(_text(file, prior, channel, table)))
+        print_text(_text(file, prior, channel, table))
 
 
 def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
@@ -94,18 +91,20 @@ def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
 def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
     """The labels of a prior, if there are any, and the text of its probabilities."""
     from metricdp.channels.cells import is_number, read_label
-    from metricdp.errors import InputError, KindError, ShapeError
-    from metricdp.tables.channel_files import read_csv
+    from metricdp.errors import ArgumentError, FileError
+    from metricdp.sources.channel_files import read_csv
 
     if not text.lower().endswith(".csv"):
         if not any(sign.isdigit() for sign in text):
-            raise KindError(f"{text!r} is no prior: write uniform, probabilities such as 0.5,0.3,0.2, or a .csv file")
+            raise ArgumentError(
+                f"{text!r} is no prior: write uniform, probabilities such as 0.5,0.3,0.2, or a .csv file"
+            )
         return None, [cell.strip() for cell in text.split(",")]
     if not Path(text).is_file():
-        raise InputError(f"there is no file {text}")
+        raise FileError(f"there is no file {text}")
     rows = [[cell.strip() for cell in row] for row in read_csv(Path(text)) if any(cell.strip() for cell in row)]
     if not rows:
-        raise ShapeError(f"{text} is empty")
+        raise FileError(f"{text} is empty")
     if len(rows) == 1 and all(map(is_number, rows[0])):
         return None, rows[0]
     if all(len(row) == 1 for row in rows):
@@ -114,11 +113,11 @@ def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
         rows = rows[1:]
     for number, row in enumerate(rows):
         if len(row) != 2:
-            raise ShapeError(f"{len(row)} cells, where an input and its probability belong", number)
+            raise ArgumentError(f"row {number}: {len(row)} cells, where an input and its probability belong")
     labels = [read_label(row[0]) for row in rows]
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise InputError(f"the input {label!r} stands twice", number)
+            raise ArgumentError(f"row {number}: the input {label!r} stands twice")
     return labels, [row[1] for row in rows]
 
 
@@ -132,5 +131,6 @@ def _text(file: Path, prior: str, channel: Channel, table: LeakageTable) -> str:
         f"Whoever believes this and guesses the secret is right with a probability of {known[0]} before an output, and "
         f"of {known[1]} after, on average."
     )
-    head = f"{file.name}: a channel of {inputs:,} inputs and {outputs:,} outputs; prior: {prior.strip()}"
+    name, belief = visible_name(file.name), visible_name(prior.strip())
+    head = f"{name}: a channel of {inputs:,} inputs and {outputs:,} outputs; prior: {belief}"
     return "\n\n".join([head, str(table), textwrap.fill(words, 80)])

@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.points_argument import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.cli.options.points import AtOption, MetricOption, NameOption, PointsArgument
+from metricdp.cli.options.streams import existing_file
 
 if TYPE_CHECKING:
-    from metricdp.cli.optimal_words import Found
-    from metricdp.cli.points_argument import Points
+    from metricdp.cli.options.points import Points
+    from metricdp.cli.words.optimal import OptimalResult
+    from metricdp.exact.progress import Progress, Update
     from metricdp.metrics import Space
 
 __all__ = ["optimal"]
-
-Progress = Callable[[int, float, float, float], object]
 
 
 def optimal(
@@ -31,7 +31,6 @@ def optimal(
         str,
         typer.Option(
             "--loss",
-            "-l",
             metavar="LOSS",
             help="What a release costs: `distance` between it and the secret; `bin`, 1 for any other point; or a .csv "
             "file laid out as a channel, with a row for each point and a column for each release.",
@@ -41,7 +40,6 @@ def optimal(
         str | None,
         typer.Option(
             "--prior",
-            "-p",
             metavar="PRIOR",
             help="How likely each point is: `uniform`; `weights`, the column called weight, population or visits; or "
             "another column. Without it: the weights if the file has them.",
@@ -59,21 +57,22 @@ def optimal(
         typer.Option(
             "--outputs",
             metavar="FILE",
-            exists=True,
-            dir_okay=False,
+            callback=existing_file,
             help="Points to release, if not those of POINTS: a .csv file with the same columns.",
         ),
     ] = None,
     gap: Annotated[
-        float, typer.Option("--gap", "-g", metavar="G", help="Stop when the best can be better by this part at most.")
+        float, typer.Option("--gap", "-g", metavar="G", help="Stop when none can be better by more than this part.")
     ] = 1e-4,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", "-t", metavar="S", help="Stop after so many seconds, with the best so far."),
+        typer.Option("--time-limit", metavar="SECONDS", help="Stop after so many seconds, with the best so far."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="OUT", help="The channel to write: .json, .csv, .parquet or .arrow."),
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="The channel to write: .json, .csv, .parquet or .arrow; - prints JSON."
+        ),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="A picture of it: .svg, .png or .pdf.")
@@ -89,15 +88,15 @@ def optimal(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT and the picture if they exist.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Find the private mechanism that loses least, for the points of a file; certified, with a proof of how good it is.
+    """Find the private mechanism with the least loss for the points of a file: certified, with a proved gap.
 
     POINTS is a CSV file whose first line names its columns. The points are where the columns `lat` and `lon`, `x` and
     `y`, or `value` say; a column `name` calls them something, and `weight`, `population` or `visits` says how likely
-    each is. Other columns are told with --at, --name and --prior.
+    each is. Name other columns with --at, --name and --prior.
 
-    Of all mechanisms that keep the promise --metric, the one of least expected loss is sought. It comes with a bound
-    that no private mechanism can pass, and is verified exactly, as by `metricdp verify`. Ctrl-C and --time-limit end
-    the search with the best one so far: private all the same, and with its gap.
+    Of all mechanisms that keep the guarantee --metric, the one of least expected loss is searched. It comes with a
+    bound that no private mechanism can pass, and is verified exactly, as by `metricdp verify`. Ctrl-C and --time-limit
+    end the search with the best one so far: private all the same, and with its gap.
 
     To begin with:
 
@@ -114,18 +113,20 @@ def optimal(
 
     - other columns: `metricdp optimal sites.csv --metric '0.1 euclidean' --at easting,northing --prior staff`
 
-    Leaves with 0 where the gap was reached, with 1 where it was not (the channel is written all the same), and with 2
-    where something is wrong with the file, the metric, the loss or the prior.
+    Exit status: 0 if the gap was reached; 1 if it was not (the channel is written all the same); 2 if the command, the
+    metric, the loss, the prior or a file is at fault.
     """
-    from metricdp.cli.channel_argument import mistakes, printable
-    from metricdp.cli.optimal_words import Found, in_words, losses_of
-    from metricdp.cli.output_files import CHANNELS, check_output
-    from metricdp.cli.points_argument import read_loss, read_space
-    from metricdp.cli.reports import print_json, print_text
-    from metricdp.errors import InputError, LevelError
+    from metricdp.cli.console import REFUSED, mistakes, print_result
+    from metricdp.cli.options.loss import read_loss
+    from metricdp.cli.options.output import CHANNELS, check_output, refuse_two_on_one
+    from metricdp.cli.options.points import read_space
+    from metricdp.cli.options.streams import delivered, say
+    from metricdp.cli.words.optimal import OptimalResult, in_words, losses_of
+    from metricdp.errors import ArgumentError
     from metricdp.plots.channel_maps import require_matplotlib
     from metricdp.plots.saving import PICTURES
 
+    refuse_two_on_one(json, out=out)
     check_output("--out", out, CHANNELS, overwrite, file, outputs)
     check_output("--picture", picture, PICTURES, overwrite, file, outputs, out)
     with mistakes("--picture"):
@@ -133,13 +134,13 @@ def optimal(
             require_matplotlib()
     with mistakes("--gap"):
         if not gap > 0:
-            raise LevelError("a gap is positive")
+            raise ArgumentError("the gap must be positive")
     with mistakes("--time-limit"):
         if time_limit is not None and not time_limit > 0:
-            raise LevelError("a time limit is positive")
+            raise ArgumentError("the time limit must be positive")
     with mistakes("--worst-case"):
         if worst_case and prior is not None:
-            raise InputError("the worst case is the same for every prior: leave --prior out")
+            raise ArgumentError("the worst case is the same for every prior: leave --prior out")
     points, space = read_space(file, metric, name, at)
     with mistakes(file):
         belief, called = points.prior("uniform" if worst_case else prior, space.points)
@@ -155,32 +156,35 @@ def optimal(
 
         releases = None if others is None else others.space(space.metric).points
         begun = time.monotonic()
-        best = search(space, "worst" if worst_case else belief, cost, releases, gap, time_limit, progress)
+        wanted = "worst" if worst_case else belief
+        best = search(space, wanted, cost, releases, gap=gap, time_limit=time_limit, progress=progress)
         seconds = time.monotonic() - begun
         verdict = verify(best, space)
     losses, words = losses_of(space, cost, best), "none, the worst case counts" if worst_case else called
-    found = Found(points, others, space, belief, words, costs, losses, best, verdict, seconds, gap, worst_case)
+    found = OptimalResult(points, others, space, belief, words, costs, losses, best, verdict, seconds, gap, worst_case)
     with mistakes("--out"):
         if out is not None:
-            from metricdp.tables.channel_files import write_channel
+            from metricdp.sources.channel_files import write_channel
 
-            write_channel(best, out, overwrite)
+            with delivered(out, ".json") as place:
+                write_channel(best, place, overwrite, names=found.names if found.named else None)
     with mistakes("--picture"):
         if picture is not None:
             _draw(found, secret, picture, overwrite)
     if json:
-        print_json(found.to_json() | {"out": out and str(out), "picture": picture and str(picture)})
+        tree = found.to_json() | {"out": out and str(out), "picture": picture and str(picture)}
+        print_result(tree, best.guarantee.to_json())
     else:
-        print_text(printable(in_words(found, cost, out, picture)))
+        say(in_words(found, cost, out, picture), out)
     if not found.reached:
-        raise typer.Exit(1)
+        raise typer.Exit(REFUSED)
 
 
 # What is read
 
 
 def _outputs(file: Path, points: Points, space: Space) -> Points:
-    from metricdp.cli.points_argument import read_points
+    from metricdp.cli.options.points import read_points
 
     others = read_points(file, None, ",".join(points.at) if points.at else None)
     others.space(space.metric)
@@ -190,11 +194,11 @@ def _outputs(file: Path, points: Points, space: Space) -> Points:
 # What is written
 
 
-def _draw(found: Found, secret: str | None, path: Path, overwrite: bool) -> None:
+def _draw(found: OptimalResult, secret: str | None, path: Path, overwrite: bool) -> None:
     """The map where the points lie in the plane or on the globe, otherwise the matrix."""
     from metricdp.plots.channel_maps import channel_map, channel_shades
     from metricdp.plots.saving import save
-    from metricdp.tables.whole_files import appearing
+    from metricdp.sources.whole_files import appearing
 
     best, places = found.channel, found.places
     flat = all(
@@ -209,8 +213,8 @@ def _draw(found: Found, secret: str | None, path: Path, overwrite: bool) -> None
         save(figure, temporary, path.suffix.lower()[1:])
 
 
-def _likeliest(found: Found) -> int:
-    """The point of the largest prior; of several, the one in their midst."""
+def _likeliest(found: OptimalResult) -> int:
+    """The point of the largest prior; of several, the one nearest to all the others."""
     import numpy as np
 
     shares = found.prior.floats
@@ -232,9 +236,10 @@ def _bar(gap: float) -> Iterator[Progress | None]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("first columns", total=1.0)
 
-        def tell(rounds: int, loss: float, bound: float, apart: float) -> None:
+        def tell(update: Update) -> None:
+            apart = 1.0 if update.gap is None else update.gap
             part = 1.0 if apart <= gap else max(0.0, math.log(min(apart, 1.0)) / math.log(min(gap, 0.5)))
-            words = f"round {rounds}  loss {loss:.6g}  bound {bound:.6g}  gap {100 * max(apart, 0):.2g}%"
+            words = f"round {update.done}  loss {update.best:.6g}  bound {update.bound:.6g}  gap {100 * apart:.2g}%"
             bar.update(task, completed=part, description=words)
 
         yield tell

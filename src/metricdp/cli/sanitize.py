@@ -3,56 +3,71 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.seeding import noise
+from metricdp.cli.options.ledger import ChargedAccountOption, LedgerOption, refuse_without_ledger
+from metricdp.cli.options.report import ByOption, PolicyOption, ReportOption
+from metricdp.cli.options.seed import noise
+from metricdp.cli.options.streams import is_dash
+from metricdp.cli.options.table import EngineOption, TableArgument, TableOption, called, read_source
+from metricdp.errors import FileError
+from metricdp.visible import visible
 
 if TYPE_CHECKING:
-    from metricdp.tables.release import Release
+    from metricdp.policies import Policy
+    from metricdp.tables.report import Report
 
-__all__ = ["Engine", "sanitize"]
+__all__ = ["sanitize"]
+
+_ENDINGS = (".parquet", ".pq", ".arrow", ".ipc", ".feather", ".csv", ".csv.gz")
+_UNTYPED = (".csv", ".tsv", ".csv.gz", ".tsv.gz", "standard input")
+_NO_TYPES = " by the names of its columns; CSV has no types, and --check-first reads its rows as well"
 
 Progress = Callable[[int, int | None], None]
 
 
-class Engine(StrEnum):
-    """Where the work is done."""
-
-    auto = "auto"
-    local = "local"
-    spark = "spark"
-
-
 def sanitize(
-    source: Annotated[
-        Path,
-        typer.Argument(metavar="IN", exists=True, help="A Parquet, CSV or Arrow file, or a folder of Parquet parts."),
-    ],
-    policy: Annotated[
-        Path,
-        typer.Option("--policy", "-p", metavar="P", exists=True, dir_okay=False, help="The policy, a TOML file."),
-    ],
+    source: TableArgument,
+    policy: PolicyOption,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="OUT", help="The file to make: .parquet, .arrow or .csv.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="OUT", help="The file to make: .parquet, .arrow or .csv; - prints CSV."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the policy against the table's columns, and stop.")
+        bool, typer.Option("--dry-run", help="Check the policy against the table's columns and their types, and stop.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")] = False,
-    engine: Annotated[Engine, typer.Option(help="Where the work is done.")] = Engine.auto,
+    check_first: Annotated[
+        bool,
+        typer.Option(
+            "--check-first",
+            help="Read the whole table before any noise is drawn, and refuse it there if it breaks a rule.",
+        ),
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT and the report if they exist.")] = False,
+    table: TableOption = None,
+    engine: EngineOption = "auto",
     seed: Annotated[
         int | None,
         typer.Option(metavar="N", help="Draw the noise from this seed, the same each time. **Not private.**"),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Write the report too: .html, .json or .txt.")
-    ] = None,
+    report: ReportOption = None,
+    by: ByOption = None,
+    source_digest: Annotated[
+        bool,
+        typer.Option(
+            "--source-digest",
+            help="Put the SHA-256 of TABLE into the report. Whoever guesses the whole table can then confirm it.",
+        ),
+    ] = False,
+    ledger: LedgerOption = None,
+    account: ChargedAccountOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Release a table privately, as a policy says.
@@ -63,55 +78,102 @@ def sanitize(
 
     To begin with:
 
-    - check, and release nothing: `metricdp sanitize people.csv --policy people.toml --dry-run`
+    - check, and release nothing: `metricdp sanitize people.csv --policy people.toml --dry-run --check-first`
 
     - release: `metricdp sanitize people.csv -o released.parquet --policy people.toml --report report.html`
 
-    Leaves with 2 for a mistaken policy or command, with 1 for data or an output that cannot be.
+    - in a pipe: `zcat people.csv.gz | metricdp sanitize - --policy people.toml -o - > released.csv`
+
+    - and keep account: `metricdp sanitize people.csv -o out.parquet -p people.toml --ledger spent.db --account city`
+
+    With a ledger the whole table is checked first, then the account is charged, and OUT appears when it is on record.
+
+    Exit status: 0 if the table was released, or would be with --dry-run; 1 if it breaks a rule of the policy, or the
+    account cannot bear it; 2 if the command, the policy or a file is at fault.
     """
-    from metricdp.cli.reports import (
-        check_report_file,
-        policy_mistakes,
-        print_json,
-        print_text,
-        read_policy,
-        write_report,
-    )
+    from metricdp.cli.console import note, print_result
+    from metricdp.cli.options.output import check_output, refuse_two_on_one
+    from metricdp.cli.options.report import check_report, policy_mistakes, read_policy, write_report
+    from metricdp.cli.options.streams import delivered, say
 
     if out is None and not dry_run:
-        raise typer.BadParameter("where to? Give -o OUT, or --dry-run", param_hint="--out")
-    if seed is not None and engine is Engine.spark:
+        raise typer.BadParameter("give -o OUT, or --dry-run to release nothing", param_hint="--out")
+    if seed is not None and engine == "spark":
         raise typer.BadParameter("Spark's workers draw their own noise: no seed reaches them", param_hint="--seed")
-    check_report_file(report, overwrite, source, out, policy)
+    refuse_without_ledger(ledger, account, seed)
+    refuse_two_on_one(json, out=out, report=report)
+    place = read_source(source, table)
+    read = place if isinstance(place, Path) else None
+    if engine != "spark":
+        check_output("--out", out, _ENDINGS, overwrite, read, policy)
+    check_report(report, overwrite, read, out, policy)
     with policy_mistakes(policy):
         rules = read_policy(policy)
         from metricdp.tables import sanitize as release_table
+        from metricdp.tables import validate
 
-        with noise(seed), _bar() as progress:
+        earlier = [] if dry_run or ledger is not None or out is None else _earlier(out, rules)
+        with delivered(out or Path("nowhere"), ".csv") as target, noise(seed), _bar() as progress:
             release = release_table(
-                source, rules, out=out, engine=engine.value, overwrite=overwrite, dry_run=dry_run, progress=progress
+                place,
+                rules,
+                out=None if out is None else target,
+                engine=engine,
+                overwrite=overwrite,
+                dry_run=dry_run,
+                check_first=check_first and not dry_run,
+                by=by,
+                source_digest=source_digest,
+                ledger=None if dry_run else ledger,
+                account=account,
+                progress=progress,
             )
+            if dry_run and check_first:
+                validate(place, rules, engine, progress=progress)
+    for path in earlier:
+        note(
+            f"{path.name} is a release under the same policy. If it is of the same table, the two together tell twice "
+            "as much; --ledger keeps account of that"
+        )
+    made = release.report
+    if is_dash(out) and made.origin is not None:
+        made = replace(made, origin=replace(made.origin, output="standard output"))
     if report is not None:
-        write_report(release.report, report)
+        try:
+            write_report(made, report, overwrite)
+        except FileError as error:
+            done = "" if dry_run else f". {out} is there and complete: do not release it a second time for the report"
+            raise FileError(f"{error}{done}") from None
     if json:
-        print_json(release.report.to_json())
+        print_result(made.to_json(), made.guarantee)
     else:
-        print_text(_text(release, source, policy, report, dry_run))
+        name = called(place)
+        untyped = name.lower().endswith(_UNTYPED) and not check_first
+        fits = f"{visible(str(policy))} fits {visible(name)}{_NO_TYPES if untyped else ''}"
+        say(_text(made, fits, out, report, dry_run), out, report)
 
 
-def _text(release: Release, source: Path, policy: Path, report: Path | None, dry_run: bool) -> str:
+def _earlier(out: Path, rules: Policy) -> list[Path]:
+    """Releases under the same policy in the folder of the output, which may be of the same table."""
+    from metricdp.tables.earlier import earlier_releases
+
+    return earlier_releases(out.absolute().parent, rules)
+
+
+def _text(made: Report, fits: str, out: Path | None, report: Path | None, dry_run: bool) -> str:
     if dry_run:
-        lines = [f"{policy} fits {source}. This was a dry run: nothing was released."]
+        lines = [*textwrap.wrap(f"{fits}. This was a dry run: nothing was released.", 80)]
     else:
-        assert release.path is not None
-        lines = [f"Written to {release.path}"]
-        if release.path.suffix.lower() == ".csv":
+        assert out is not None
+        path = visible(str(out))
+        lines = [] if is_dash(out) else [f"Written to {path}"]
+        if is_dash(out) or out.name.lower().endswith((".csv", ".csv.gz")):
             lines.append("CSV has no room for the guarantee: --report FILE keeps it beside the table.")
         else:
-            lines.append(f"The file carries its guarantee: metricdp inspect {release.path}")
+            lines.append(f"The file carries its guarantee: metricdp inspect {path}")
     if report is not None:
-        lines.append(f"The report is in {report}")
-    return "\n".join([*lines, "", release.report.summary()])
+        lines.append(f"The report is in {visible(str(report))}")
+    return "\n".join([*lines, "", made.summary()])
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from metricdp.cli.options.channel import ChannelArgument
 
 if TYPE_CHECKING:
     from metricdp.channels import Channel
@@ -15,12 +16,7 @@ __all__ = ["verify"]
 
 
 def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", exists=True, dir_okay=False, help="The channel: a .csv, .json, .parquet or .arrow file."
-        ),
-    ],
+    file: ChannelArgument,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -36,7 +32,7 @@ def verify(
         typer.Option("--epsilon", "-e", metavar="E", help="The level before the metric: `0.5`, `1/2`, `'ln 2'`."),
     ] = None,
     delta: Annotated[
-        str | None, typer.Option("--delta", metavar="D", help="What a set of outputs may exceed the factor by.")
+        str | None, typer.Option("--delta", metavar="D", help="By how much a set of outputs may exceed the factor.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
@@ -64,79 +60,63 @@ def verify(
     Names of metrics: absolute, euclidean, manhattan, chebyshev, great_circle (metres between latitude and longitude),
     dates (days), discrete, hamming, symmetric_difference.
 
-    Leaves with 0 where the promise holds, with 1 where it does not, and with 2 where something is wrong with the
-    file or the metric.
+    Exit status: 0 if the promise holds; 1 if it does not; 2 if the command, the metric or the file is at fault.
     """
-    from metricdp.cli.channel_argument import mistakes, printable, read_file
-    from metricdp.cli.reports import print_json, print_text
-    from metricdp.errors import LevelError
+    from metricdp.cli.console import REFUSED, mistakes, print_result, print_text
+    from metricdp.cli.options.channel import read_file
+    from metricdp.cli.options.metric import read_guarantee
+    from metricdp.errors import ArgumentError
 
-    channel, claim = read_file(file)
+    channel, claim, names = read_file(file)
     if metric is None:
         with mistakes(file):
             if epsilon is not None or delta is not None:
-                raise LevelError("--epsilon and --delta go with --metric, not with the promise of the file")
+                raise ArgumentError("--epsilon and --delta go with --metric, not with the promise of the file")
             promise = _stored(claim)
     else:
         with mistakes("--metric"):
-            promise = _given(metric, epsilon, delta)
+            promise = read_guarantee(metric, epsilon, delta)
     with mistakes(file):
         from metricdp.channels import verify as decide
 
         space = _space(channel, promise)
         verdict = decide(channel, space, promise.delta)
-    from metricdp.cli.verdict_words import case_of, in_words
+    from metricdp.cli.words.verdict import case_of, in_words, named
 
     case = case_of(channel, verdict)
     if json:
         about: dict[str, Any] = {"file": file.name, "inputs": len(channel.inputs), "outputs": len(channel.outputs)}
-        print_json(about | verdict.to_json() | ({} if case is None else case.to_json()))
+        found = about | verdict.to_json() | ({} if case is None else case.to_json())
+        if names and verdict.witness is not None:
+            found["witness_names"] = list(named(verdict, names).witness or ())
+        print_result(found, promise.to_json() if verdict else None)
     else:
-        print_text(printable(in_words(file.name, channel, verdict, case)))
+        print_text(in_words(file.name, channel, named(verdict, names), case))
     if not verdict:
-        raise typer.Exit(1)
-
-
-def _given(metric: str, epsilon: str | None, delta: str | None) -> Guarantee:
-    from metricdp.channels.cells import read_number
-    from metricdp.cli.metric_option import read_metric, split_metric
-    from metricdp.errors import InputError, LevelError
-    from metricdp.metrics import Guarantee
-    from metricdp.metrics.reading import read_level
-
-    found = read_metric(metric)
-    if epsilon is not None:
-        if split_metric(metric)[0] is not None:
-            raise LevelError(f"{metric!r} has its level already: leave it out, or --epsilon")
-        found = found * read_level(epsilon)
-    try:
-        share = read_number(delta or "0")
-    except InputError as error:
-        raise LevelError(f"--delta: {error}") from None
-    return Guarantee(found, share)
+        raise typer.Exit(REFUSED)
 
 
 def _stored(claim: Any) -> Guarantee:
-    from metricdp.channels.forms import claimed
-    from metricdp.errors import KindError
+    from metricdp.channels.serialize import claimed
+    from metricdp.errors import ArgumentError
 
     promise = claimed(claim)
     if promise is not None:
         return promise
     if claim is None:
-        raise KindError("the file carries no promise; say which with --metric, as in --metric 'ln 2 euclidean'")
-    raise KindError("the file names its promise, but its metric has no form in a file; say which with --metric")
+        raise ArgumentError("the file carries no promise; say which with --metric, as in --metric 'ln 2 euclidean'")
+    raise ArgumentError("the file names its promise, but its metric has no form in a file; say which with --metric")
 
 
 def _space(channel: Channel, promise: Guarantee) -> Space:
     """The inputs with the metric; an error names the input, which is public, where it would name a row."""
-    from metricdp.errors import InputError
+    from metricdp.errors import ArgumentError, DataError
     from metricdp.metrics import Space
 
     try:
         return Space(channel.inputs, promise.metric)
-    except InputError as error:
-        if error.row is None:
-            raise InputError(f"the inputs are no points of {promise.metric}: {error.rule}") from None
+    except (ArgumentError, DataError) as error:
+        if not isinstance(error, DataError) or error.row is None:
+            raise ArgumentError(f"the inputs are no points of {promise.metric}: {error}") from None
         label = channel.inputs[error.row]
-        raise InputError(f"the input {label!r} is no point of {promise.metric}: {error.rule}") from None
+        raise ArgumentError(f"the input {label!r} is no point of {promise.metric}: {error.rule}") from None

@@ -6,33 +6,44 @@
 True
 """
 
-from metricdp.design.comparing import Comparison, compare
-from metricdp.design.decomposing import Decomposition, decompose
-from metricdp.design.existence import Existence, UniversalExample, universal_example, universal_mechanism
-from metricdp.design.kernel_search import Kernels, kernels
-from metricdp.design.oblivious import answer_space
-from metricdp.design.optimal_channel import Optimal
-from metricdp.design.structured import Line, Product, StructuredTight
-from metricdp.design.synthesis import optimal
-from metricdp.design.tight import TightConstraints, tight_constraints
-from metricdp.design.tight_intervals import TightScales, least_scale
-from metricdp.design.type_capacity import TypeCapacity, capacity
-from metricdp.design.universality import Universality, universally_optimal
-from metricdp.design.vertex_search import Vertex, Vertices, vertices
+from metricdp.design.answer_space import answer_space
+from metricdp.design.capacity import SpaceCapacity, capacity
+from metricdp.design.kernels import Decomposition, Kernels, Vertex, Vertices, decompose, kernels, vertices
+from metricdp.design.optimal import Optimal, optimal
+from metricdp.design.tight import (
+    Line,
+    Product,
+    StructuredTight,
+    TightConstraints,
+    TightScales,
+    least_scale,
+    tight_constraints,
+)
+from metricdp.design.universal import (
+    Comparison,
+    UniversalExample,
+    Universality,
+    UniversalMechanism,
+    compare,
+    universal_example,
+    universal_mechanism,
+    universally_optimal,
+)
+from metricdp.lazy import listing
 
 __all__ = [
     "Comparison",
     "Decomposition",
-    "Existence",
     "Kernels",
     "Line",
     "Optimal",
     "Product",
+    "SpaceCapacity",
     "StructuredTight",
     "TightConstraints",
     "TightScales",
-    "TypeCapacity",
     "UniversalExample",
+    "UniversalMechanism",
     "Universality",
     "Vertex",
     "Vertices",
@@ -49,3 +60,5 @@ __all__ = [
     "universally_optimal",
     "vertices",
 ]
+
+__dir__ = listing(__all__)

@@ -16,14 +16,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metricdp.adversaries.constraints_matrix import constraints_matrix
+from metricdp.exact.arrays import Places
 from metricdp.metrics import Space
 
 __all__ = ["DistanceClasses"]
-
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,10 @@ class DistanceClasses:
     def of(cls, space: Space) -> DistanceClasses:
         """Looks at every pair once."""
         first = constraints_matrix(space).representatives
-        places = tuple(place for place in range(len(space)) if first[place] == place)
+        return cls._of(space, tuple(place for place in range(len(space)) if first[place] == place))
+
+    @classmethod
+    def _of(cls, space: Space, places: tuple[int, ...]) -> DistanceClasses:
         count, points, unit = len(places), space.points, space.metric.unit
         codes = np.zeros((count, count), dtype=np.int64)
         known: dict[Fraction | float, int] = {Fraction(0): 0}
@@ -64,6 +65,8 @@ class DistanceClasses:
                 distance = unit.exactly(points[places[i]], points[places[j]])
                 if distance is None:
                     return cls._all_different(space, places)
+                if distance == 0:  # which floats did not see
+                    return cls._of(space, places[:i] + places[i + 1 :])
                 if distance not in known:
                     known[distance] = len(pairs)
                     pairs.append((places[i], places[j]))

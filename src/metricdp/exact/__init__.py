@@ -7,6 +7,7 @@ from metricdp.exact.balls import Enclosure, exp_bounds, log_bounds
 from metricdp.exact.bits import secure, seeded
 from metricdp.exact.level import Level, ln
 from metricdp.exact.refine import decide_all_by_balls, tally
+from metricdp.lazy import listing
 
 __all__ = [
     "Enclosure",
@@ -19,3 +20,5 @@ __all__ = [
     "seeded",
     "tally",
 ]
+
+__dir__ = listing(__all__)

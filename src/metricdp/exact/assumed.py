@@ -15,17 +15,15 @@ from collections.abc import Callable
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from metricdp.errors import SlowPathWarning
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import precision
 
 __all__ = ["ERROR", "measure", "trusted"]
 
 ERROR = 2.0**-48
 """The greatest error assumed: relative for log, exp and tan on [0, pi / 2], absolute for arctan2."""
-
-Floats = NDArray[np.float64]
 
 
 def _spread(low: float, high: float, count: int) -> Floats:

@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 _LOCK = threading.RLock()
+_LONGEST = 1 << 20
+"""Bits of a rational that encloses: numbers such as exp(-10^20) have exponents that no memory holds."""
 
 
 @contextmanager
@@ -74,7 +76,7 @@ class Enclosure:
     def of(cls, value: arb) -> Enclosure:
         """The enclosure a ball stands for; a ball that is not finite encloses everything above its floor."""
         if value.is_finite():
-            return cls(_fraction(value.lower()), _fraction(value.upper()))
+            return cls(_end(value.lower(), -1), _end(value.upper(), 1))
         if value > 0 and not value.is_nan():
             return cls(math.inf, math.inf)
         return cls(-math.inf, math.inf)
@@ -175,7 +177,15 @@ def _nearest(number: Fraction | float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def _fraction(exact: arb) -> Fraction:
-    mantissa, exponent = exact.man_exp()
-    power = int(exponent)
-    return Fraction(int(mantissa)) * (Fraction(2) ** power)
+def _end(exact: arb, way: int) -> Fraction | float:
+    """An end of a ball as a rational; moved outward where it would take more than a million bits to write down."""
+    mantissa, exponent = (int(part) for part in exact.man_exp())
+    size = mantissa.bit_length() + exponent
+    if mantissa and size > _LONGEST:
+        return way * math.inf if mantissa * way > 0 else Fraction(-way * 2**_LONGEST)
+    if mantissa and exponent < -_LONGEST:
+        if size > -_LONGEST:
+            shifted = -((-mantissa * way) >> (-_LONGEST - exponent)) * way
+            return Fraction(shifted, 2**_LONGEST)
+        return Fraction(way, 2**_LONGEST) if mantissa * way > 0 else Fraction(0)
+    return Fraction(mantissa) * (Fraction(2) ** exponent)

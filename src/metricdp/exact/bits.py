@@ -78,7 +78,8 @@ def _forget_after_fork() -> None:
     _streams = _Streams()
 
 
-os.register_at_fork(after_in_child=_forget_after_fork)
+if hasattr(os, "register_at_fork"):  # Windows forks no process
+    os.register_at_fork(after_in_child=_forget_after_fork)
 
 
 def secure() -> Source:

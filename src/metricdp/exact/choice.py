@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from flint import arb, fmpz
+from numpy.typing import NDArray
 
 from metricdp.exact.balls import precision
 from metricdp.exact.bits import Source, Words, source
@@ -54,8 +55,21 @@ class Thresholds:
             above[row] = self._refine(bits, int(words[row]))
         return above
 
-    def _refine(self, bits: Source, word: int) -> int:
-        read = 64
+    def below(self, count: int) -> NDArray[np.bool_]:
+        """Whether each of ``count`` uniforms is below the first threshold: category 0, from 16 bits of U at a time.
+
+        Only where those are the threshold's own, once in 65,536 times, are more bits of the same U read.
+        """
+        bits = source()
+        words = bits.words((count + 3) // 4).view(np.uint16)[:count]
+        low, high = (int(edge[0]) >> 48 for edge in (self._lower, self._upper))
+        found = words < low
+        undecided = words == low if low == high else (words >= low) & (words <= high)
+        for row in np.arange(count) if _balls_only.get() else np.flatnonzero(undecided):
+            found[row] = self._refine(bits, int(words[row]), 16) == 0
+        return found
+
+    def _refine(self, bits: Source, word: int, read: int = 64) -> int:
         while True:
             with precision(64 + 2 * read):
                 uniform = arb(arb((2 * word + 1, -read - 1)), arb((1, -read - 1)))
@@ -63,8 +77,8 @@ class Thresholds:
                 below = [uniform < value for value in self._at(64 + 2 * read)]
             if all(over or under for over, under in zip(above, below, strict=True)):
                 return sum(above)
-            word = (word << read) | bits.integer(read)
-            read *= 2
+            more = max(64, read - read % 64)
+            word, read = (word << more) | bits.integer(more), read + more
 
     def _at(self, bits: int) -> Sequence[arb]:
         """The thresholds at a precision, which the caller has set; kept, for refinement asks again."""

@@ -7,33 +7,68 @@ and an exact verifier knows it; ``exp(ln(2))`` is.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import cast
 
 from flint import arb, fmpz
 
-from metricdp.errors import LevelError
+from metricdp.errors import ArgumentError, LevelError
 from metricdp.exact.balls import Enclosure, ball, decide_sign, enclose
 
-__all__ = ["Level", "LevelLike", "ln", "rational"]
+__all__ = ["LEVEL", "Level", "LevelLike", "ln", "rational"]
+
+_MOST_BITS = 1 << 20
+_LEAST, _GREATEST = Fraction(1, 10**100), Fraction(10**100)
+
+_NUMBER = r"(?:[0-9]+\s?/\s?[0-9]+|[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]{1,3})?|\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?)"
+_DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+
+LEVEL = re.compile(
+    rf"""
+    (?:(?P<before>-?{_NUMBER})\s*[*·]?\s*)?
+    ln\s*(?:\(\s*(?P<inside>{_NUMBER})\s*\)|(?P<of>{_DECIMAL}))
+    (?:\s*/\s*(?P<divisor>{_DECIMAL}))?
+    | (?P<number>-?{_NUMBER})
+    """,
+    re.VERBOSE,
+)
+"""A level as text."""
 
 
-def rational(number: int | float | Fraction | Decimal | str, what: str = "level") -> Fraction:
+_LEVELS = ("level", "epsilon", "delta", "factor")
+
+
+def rational(number: LevelLike, what: str = "level") -> Fraction:
     """The exact rational a number is; text is read as it is written, so ``"0.1"`` is one tenth.
+
+    Args:
+        number: a level is taken where it is no logarithm.
+        what: what messages call it.
+
+    Raises:
+        LevelError: it is no finite rational number, and is called a level, epsilon, delta or factor.
+        ArgumentError: the same for anything else.
 
     >>> rational(0.5), rational("0.1")
     (Fraction(1, 2), Fraction(1, 10))
     """
+    wrong = LevelError if what in _LEVELS else ArgumentError
+    if isinstance(number, Level):
+        if number.log_of is not None:
+            raise wrong(f"a {what} is a rational number here, not the logarithm {number}")
+        return number.coefficient
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal, str)):
         item = getattr(number, "item", None)  # numpy scalars
         if item is None or isinstance(item(), bool):
-            raise LevelError(f"a {what} is a number, not {type(number).__name__}")
+            raise wrong(f"a {what} is a number, not {type(number).__name__}")
         number = item()
     try:
-        return Fraction(number)
+        return Fraction(cast("int | float | Fraction | Decimal | str", number))
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise LevelError(f"a {what} is a finite number") from None
+        raise wrong(f"a {what} is a finite number") from None
 
 
 @dataclass(frozen=True)
@@ -52,9 +87,31 @@ class Level:
     @classmethod
     def of(cls, number: LevelLike) -> Level:
         """The level a user wrote; refuses zero, negative, infinite and NaN."""
+        if isinstance(number, str):
+            return _read(number)
         level = number if isinstance(number, Level) else cls(rational(number))
         if level.coefficient <= 0:
             raise LevelError("a level is positive: larger means less privacy, and 0 would release nothing")
+        return level
+
+    @classmethod
+    def parse(cls, written: LevelLike) -> Level:
+        """The level that a person wrote: in a policy, on the command line or in Python, it means the same.
+
+        A number, a fraction, or a logarithm, perhaps with a factor before it or a divisor after it. The divisor divides
+        the logarithm, as in what is printed: ``ln 5/3`` is a third of ln 5, and ``ln(5/3)`` the logarithm of 5/3.
+
+        >>> Level.parse("ln 2/200") == ln(2) / 200, Level.parse("ln(5/3)") == ln(Fraction(5, 3))
+        (True, True)
+        >>> Level.parse("1/2") == Level.parse(0.5) == Level.parse(Fraction(1, 2))
+        True
+
+        Raises:
+            LevelError: it is no level, not positive, or beyond 1e-100 to 1e100.
+        """
+        level = cls.of(written)
+        if not all(_LEAST < part < _GREATEST for part in (level.coefficient, level.log_of or 1)):
+            raise LevelError("a level lies between 1e-100 and 1e100")
         return level
 
     def ball(self) -> arb:
@@ -111,10 +168,13 @@ class Level:
 
     def _compare(self, other: LevelLike) -> int:
         level = other if isinstance(other, Level) else Level(rational(other))
-        if self == level:
-            return 0
-        # Unequal levels differ (the logarithm of a rational is transcendental), so this ends.
-        return decide_sign(lambda: self.ball() - level.ball(), most_bits=1 << 20)
+        if self.log_of == level.log_of:
+            return (self.coefficient > level.coefficient) - (self.coefficient < level.coefficient)
+        # They differ: the logarithm of a rational is transcendental, and these two have no common base. So this ends.
+        sign = decide_sign(lambda: self.ball() - level.ball(), _MOST_BITS)
+        if not sign:
+            raise LevelError(f"two levels could not be told apart in {_MOST_BITS} bits")
+        return sign
 
     def __str__(self) -> str:
         if self.log_of is None:
@@ -140,6 +200,29 @@ def ln(number: int | float | Fraction | str) -> Level:
         raise LevelError("ln takes a factor above 1: likelihoods within a factor 1 would release nothing")
     base, power = _root(value)
     return Level(Fraction(power), base)
+
+
+def _read(text: str) -> Level:
+    found = LEVEL.fullmatch(text.strip())
+    if found is None:
+        raise LevelError(
+            f"{text.strip()!r} is no level; write a number or a logarithm: 0.5, 1/2, ln 2, ln 2/200, ln(5/3)"
+        )
+    if found["number"] is not None:
+        return Level.of(_number(found["number"]))
+    divisor = _number(found["divisor"] or "1")
+    if not divisor:
+        raise LevelError("a level is not divided by 0")
+    return Level.of(ln(_number(found["inside"] or found["of"])) * (_number(found["before"] or "1") / divisor))
+
+
+def _number(text: str) -> Fraction:
+    try:
+        return Fraction(re.sub(r"\s", "", text))
+    except ZeroDivisionError:
+        raise LevelError(f"{text!r} is no number: a level is not divided by 0") from None
+    except ValueError:  # an integer of thousands of digits
+        raise LevelError("a level lies between 1e-100 and 1e100") from None
 
 
 def _root(value: Fraction) -> tuple[Fraction, int]:

@@ -41,6 +41,16 @@ class Bound(float):
         return cls(float_below(enclosure.lower), enclosure)
 
     @property
+    def lower(self) -> Fraction | float:
+        """The number is not below this."""
+        return self.enclosure.lower
+
+    @property
+    def upper(self) -> Fraction | float:
+        """The number is not above this."""
+        return self.enclosure.upper
+
+    @property
     def exact(self) -> Fraction | float | None:
         """The number itself, where it is rational or infinite; None where it is only enclosed."""
         return self.enclosure.lower if self.enclosure.lower == self.enclosure.upper else None

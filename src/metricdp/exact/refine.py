@@ -11,16 +11,18 @@ it is a function of U alone, and `decide_all_by_balls` computes the same one, sl
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from flint import arb, fmpz
 from numpy.typing import NDArray
 
+from metricdp.exact.arrays import Floats
 from metricdp.exact.assumed import trusted
 from metricdp.exact.balls import precision
 from metricdp.exact.bits import Source, Words, source
@@ -41,7 +43,6 @@ __all__ = [
     "unit",
 ]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Rows = slice | Integers
 
@@ -50,6 +51,7 @@ CELLS = 3 * 2**61 - 2
 
 That is beyond the end of every grid whatever the secret (`metricdp.exact.grid` holds secrets up to 2^61 cells and
 results up to 2^62 - 2), so the release is what it would have been without: no draw is cut off relative to its secret.
+A draw and its secret never add up past 64 bits.
 """
 
 BLOCK = 1 << 15
@@ -106,10 +108,17 @@ class Formula(Protocol):
 
 @dataclass
 class Tally:
-    """How many draws were made, and how many of them needed balls."""
+    """How many draws were made, and how many of them needed balls; by any number of threads."""
 
     draws: int = 0
     refined: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, draws: int, refined: int) -> None:
+        """Count some more."""
+        with self._lock:
+            self.draws += draws
+            self.refined += refined
 
 
 _tally: ContextVar[Tally | None] = ContextVar("metricdp_tally", default=None)
@@ -144,6 +153,11 @@ def nearest_integers(formula: Formula, count: int) -> Integers:
     """
     _settle_allocator()
     bits = source()
+    with np.errstate(all="ignore"):  # whatever the caller would have raised, a NaN here is undecided and nothing more
+        return _nearest_integers(formula, count, bits)
+
+
+def _nearest_integers(formula: Formula, count: int, bits: Source) -> Integers:
     result = np.empty((formula.outputs, count), dtype=np.int64)
     by_balls = _balls_only.get() or not trusted()
     pending = _attempt(formula, bits, slice(0, count), np.arange(count), result, by_balls)
@@ -160,8 +174,7 @@ def _attempt(
     values, radius, keep, keep_radius = formula.approximate(words, rows)
     nearest = np.rint(values)
     distance = np.abs(np.subtract(values, nearest, out=values), out=values)
-    with np.errstate(invalid="ignore"):  # NaN, the undecided, casts to something that is overwritten below
-        result[:, rows] = nearest
+    result[:, rows] = nearest  # NaN, the undecided, casts to something that is overwritten below
     decided = distance < 0.5 - radius  # at 1/2 from the integer the next cell begins
     again: list[int] = []
     if keep is not None:
@@ -177,8 +190,7 @@ def _attempt(
             result[:, row] = cells
     count = _tally.get()
     if count is not None:
-        count.draws += numbers.size
-        count.refined += len(undecided)
+        count.add(numbers.size, len(undecided))
     return numbers[np.sort(np.array(again, dtype=np.int64))]
 
 

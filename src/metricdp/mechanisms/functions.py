@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import LevelError, ShapeError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, ShapeError, UnsupportedMetricError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Real
 from metricdp.exact.level import LevelLike
-from metricdp.exact.refine import Floats
-from metricdp.mechanisms.continuous import VectorLaplace
+from metricdp.mechanisms.containers import marked
+from metricdp.mechanisms.continuous.vectors import VectorLaplace
 from metricdp.mechanisms.mechanism import Mechanism, resolution_for
+from metricdp.mechanisms.picture import NoisePicture
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.functions import SquareIntegrable, Supremum
 from metricdp.metrics.metric import as_metric
+from metricdp.metrics.words import Measure
 
 __all__ = [
     "CosineBasis",
@@ -31,7 +34,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FunctionSamples(Mechanism):
     """Samples of a function at fixed times, with the noise of the maximum norm over all of them.
 
@@ -59,10 +62,17 @@ class FunctionSamples(Mechanism):
         """Of each sample."""
         return self.noise.resolution
 
+    def words(self, measure: Measure | None = None) -> str:
+        """With the number of samples."""
+        return f"{self.noise.words(Measure(self._measure(measure).unit, 'sample'))}"
+
+    def _picture(self, unit: str) -> NoisePicture:
+        return self.noise._picture(unit)
+
     def release(self, secrets: Any) -> Any:
         """A callable or one array of samples gives an array of samples; rows of samples give rows."""
         if callable(secrets):
-            return np.array(self.noise.release([secrets(time) for time in self.times]), dtype=np.float64)
+            return marked(np.array(self.noise.release([secrets(time) for time in self.times]), dtype=np.float64))
         return self.noise.release(secrets)
 
     def probability_within(self, distance: float) -> float:
@@ -106,11 +116,11 @@ class Expansion:
 
     def __call__(self, times: Any) -> Floats:
         """The function's values."""
-        values: Floats = np.asarray(self.coefficients, dtype=np.float64) @ self.basis(times)
+        values: Floats = np.asanyarray(self.coefficients, dtype=np.float64) @ self.basis(times)  # a mark is kept
         return values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FunctionExpansion(Mechanism):
     """The coefficients of a function in an orthonormal basis, with the noise of their Euclidean norm.
 
@@ -139,12 +149,19 @@ class FunctionExpansion(Mechanism):
         """Of each coefficient."""
         return self.noise.resolution
 
+    def words(self, measure: Measure | None = None) -> str:
+        """With the number of terms."""
+        return f"{self.noise.words(Measure(self._measure(measure).unit, 'coefficient'))}"
+
+    def _picture(self, unit: str) -> NoisePicture:
+        return self.noise._picture(unit)
+
     def release(self, secrets: Any) -> Any:
         """Coefficients of one function give an `Expansion`; rows of coefficients a list of them."""
         if not hasattr(secrets, "__len__"):
             raise ShapeError("coefficients are wanted: one row for each function")
         released = self.noise.release(secrets)
-        rows = released.to_numpy() if hasattr(released, "to_numpy") else np.asarray(released)
+        rows = marked(np.asarray(released.to_numpy() if hasattr(released, "to_numpy") else released))
         if rows.ndim == 1:
             return Expansion(rows, self.basis)
         return [Expansion(row, self.basis) for row in rows]
@@ -169,7 +186,7 @@ def function_samples(metric: Metric, times: Sequence[float], resolution: LevelLi
         raise UnsupportedMetricError("function_samples takes a multiple of supremum()")
     at = tuple(float(time) for time in times)
     if not at:
-        raise LevelError("at least one time is wanted")
+        raise ArgumentError("at least one time is wanted")
     return FunctionSamples(metric, at, _vector(metric, math.inf, len(at), resolution))
 
 
@@ -186,7 +203,7 @@ def function_expansion(
     if not isinstance(as_metric(metric).unit, SquareIntegrable):
         raise UnsupportedMetricError("function_expansion takes a multiple of square_integrable()")
     if not length > 0 or terms < 1:
-        raise LevelError("a positive length and at least one term are wanted")
+        raise ArgumentError(f"a positive length and at least one term are wanted, not {length} and {terms}")
     return FunctionExpansion(metric, CosineBasis(float(length), terms), _vector(metric, 2, terms, resolution))
 
 

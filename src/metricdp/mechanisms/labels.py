@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from metricdp.errors import ShapeError, UnknownCategoryError
 from metricdp.exact.refine import Integers
-from metricdp.mechanisms.containers import label_array_type, marked, unpack_labels
+from metricdp.mechanisms.containers import EMPTY, is_array, label_array_type, marked, unpack_labels
 
-__all__ = ["Labels", "place_of"]
+__all__ = ["DeclaredLabels", "place_of"]
 
 _WIDEST = 1 << 20
 
 
-class Labels:
+class DeclaredLabels:
     """The declared labels of a mechanism: those it takes, and those it releases.
 
-    >>> Labels(["yes", "no"], ["yes", "no"]).release(["no", "yes"], draw=lambda places: 1 - places)
+    >>> DeclaredLabels(["yes", "no"], ["yes", "no"]).release(["no", "yes"], draw=lambda places: 1 - places)
     ['yes', 'no']
     """
 
@@ -37,7 +37,7 @@ class Labels:
 
         A tuple is one label, a list holds several.
         """
-        if isinstance(secrets, np.ndarray) and secrets.ndim == 1 and secrets.dtype.kind in "iu" and len(self._table):
+        if is_array(secrets) and secrets.ndim == 1 and secrets.dtype.kind in "iu" and len(self._table):
             return self._release_integers(secrets, draw)
         batch = unpack_labels(secrets, self._declared)
         released = self._outputs[draw(self._places(batch.rows))]
@@ -45,7 +45,7 @@ class Labels:
 
     def _release_integers(self, secrets: NDArray[Any], draw: Callable[[Integers], Integers]) -> Any:
         if not len(secrets):
-            raise ShapeError("nothing to release: the input is empty")
+            raise ShapeError(EMPTY)
         last = self._first + len(self._table) - 1
         outside = (secrets < self._first) | (secrets > last)
         cells = np.where(outside, self._first, secrets).astype(np.int64) - self._first

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from metricdp.errors import KindError, LevelError, ShapeError
-from metricdp.mechanisms.mechanism import Mechanism, as_mechanism
+from metricdp.errors import ArgumentError, KindError, ShapeError, UnsupportedMetricError
+from metricdp.mechanisms.containers import is_array
+from metricdp.mechanisms.forms.pandas import frame_of, is_frame
+from metricdp.mechanisms.forms.polars import is_polars_frame
+from metricdp.mechanisms.law import Law, as_inputs, beside, mapped
+from metricdp.mechanisms.mechanism import ExpectedError, Mechanism, as_mechanism
+from metricdp.mechanisms.picture import NoisePicture
 from metricdp.metrics import Guarantee, attributes
+from metricdp.metrics.words import Measure
 
 __all__ = ["Composed", "Independent", "Postprocessed", "compose", "independent", "postprocess"]
 
@@ -34,12 +40,32 @@ class _Several(Mechanism):
             product *= mechanism.probability_within(distance) * (1 - 2.0**-50)
         return product
 
+    @property
+    def parts(self) -> tuple[Mechanism, ...]:
+        """``mechanisms``."""
+        return self.mechanisms
+
+    def words(self, measure: Measure | None = None) -> str:
+        """Those of the parts."""
+        del measure
+        return f"{self.name}: {'; '.join(part.words() for part in self.mechanisms)}"
+
+    def expected_error(self, measure: Measure | None = None) -> ExpectedError:
+        """In words, for each part: together they have no one distance."""
+        del measure
+        errors = [part.expected_error() for part in self.mechanisms]
+        words = (f"part {number}: {said}" for number, error in enumerate(errors, start=1) for said in error.words)
+        return ExpectedError(None, None, "", tuple(words))
+
+    def _picture(self, unit: str) -> NoisePicture:
+        raise UnsupportedMetricError(f"there is one picture for each of the {len(self.mechanisms)} parts: see .parts")
+
     def _explain_error(self) -> str:
         lines = [mechanism._explain_error() for mechanism in self.mechanisms]
         return "\n".join(f"Part {number}: {line}" for number, line in enumerate(lines, start=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Independent(_Several):
     """Product sanitisation: each attribute of a record by its own mechanism, with independent noise.
 
@@ -62,20 +88,32 @@ class Independent(_Several):
 
     def release(self, secrets: Any) -> Any:
         """Release records: a tuple gives a tuple, a list of tuples a list of tuples, a frame a frame."""
-        count = len(self.mechanisms)
-        if hasattr(secrets, "columns") and hasattr(secrets, "copy"):
-            names = list(secrets.columns)
-            if len(names) != count:
-                raise ShapeError(f"{count} columns are wanted, not {len(names)}")
-            released = secrets.copy()
-            for name, mechanism in zip(names, self.mechanisms, strict=True):
-                released[name] = mechanism.release(secrets[name])
-            return released
+        if is_frame(secrets) or is_polars_frame(secrets):
+            return self._frame(secrets)
         if isinstance(secrets, tuple):
             return self._rows([secrets])[0]
-        if not isinstance(secrets, list | np.ndarray):
+        if not is_array(secrets) and not isinstance(secrets, list):
             raise KindError("records are wanted: a tuple, a list of tuples, or a frame")
         return self._rows(list(secrets))
+
+    def law(self, inputs: Iterable[Any]) -> Law:
+        """See `Mechanism.law`; the outputs are tuples."""
+        rows, count = as_inputs(inputs), len(self.mechanisms)
+        for row, point in enumerate(rows):
+            if not isinstance(point, tuple) or len(point) != count:
+                raise ShapeError(f"records of {count} attributes are wanted", row)
+        return beside(rows, [part.law([point[place] for point in rows]) for place, part in enumerate(self.mechanisms)])
+
+    def _frame(self, frame: Any) -> Any:
+        """Each column through its own mechanism; none of the secret frame is in the one that comes back."""
+        names, count = list(frame.columns), len(self.mechanisms)
+        if len(names) != count:
+            raise ShapeError(f"{count} columns are wanted, not {len(names)}")
+        if is_polars_frame(frame):
+            columns = frame.get_columns()
+            return type(frame)([part.release(column) for part, column in zip(self.mechanisms, columns, strict=True)])
+        columns = [frame.iloc[:, place] for place in range(count)]
+        return frame_of(frame, [part.release(column) for part, column in zip(self.mechanisms, columns, strict=True)])
 
     def _rows(self, records: Sequence[Any]) -> list[tuple[Any, ...]]:
         if not records:
@@ -90,7 +128,7 @@ class Independent(_Several):
         return list(zip(*released, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Composed(_Several):
     """Several releases of the same secret.
 
@@ -112,8 +150,13 @@ class Composed(_Several):
         """A tuple with the release of each part."""
         return tuple(mechanism.release(secrets) for mechanism in self.mechanisms)
 
+    def law(self, inputs: Iterable[Any]) -> Law:
+        """See `Mechanism.law`; the outputs are tuples."""
+        rows = as_inputs(inputs)
+        return beside(rows, [mechanism.law(rows) for mechanism in self.mechanisms])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Postprocessed(Mechanism):
     """A function of a release.
 
@@ -133,6 +176,28 @@ class Postprocessed(Mechanism):
         return self.mechanism.guarantee
 
     @property
+    def parts(self) -> tuple[Mechanism, ...]:
+        """``mechanism``."""
+        return (self.mechanism,)
+
+    @property
+    def name(self) -> str:
+        """That of ``mechanism``, and that something is done to it."""
+        return f"{self.mechanism.name}, then a function of the release"
+
+    def words(self, measure: Measure | None = None) -> str:
+        """Those of ``mechanism``, and that something is done to it."""
+        return f"{self.mechanism.words(measure)}, then a function of the release"
+
+    def expected_error(self, measure: Measure | None = None) -> ExpectedError:
+        """That of ``mechanism``, before the function."""
+        error = self.mechanism.expected_error(measure)
+        return replace(error, words=tuple(f"before post-processing: {said}" for said in error.words))
+
+    def _picture(self, unit: str) -> NoisePicture:
+        raise UnsupportedMetricError("what a function makes of the noise is not known; .mechanism has a picture")
+
+    @property
     def resolution(self) -> Any:
         """That of ``mechanism``; the function may have changed it."""
         return getattr(self.mechanism, "resolution", None)
@@ -140,6 +205,10 @@ class Postprocessed(Mechanism):
     def release(self, secrets: Any) -> Any:
         """The function of what ``mechanism`` releases, a scalar, list, array or Series as a whole."""
         return self.function(self.mechanism.release(secrets))
+
+    def law(self, inputs: Iterable[Any]) -> Law:
+        """See `Mechanism.law`; outputs with one image become one."""
+        return mapped(self.mechanism.law(inputs), self.function)
 
     def probability_within(self, distance: float) -> float:
         """That of ``mechanism``, before the function."""
@@ -181,11 +250,11 @@ def postprocess(mechanism: Mechanism, function: Callable[[Any], Any]) -> Postpro
     True
     """
     if not callable(function):
-        raise KindError("postprocess takes a function of the release")
+        raise ArgumentError(f"postprocess takes a function of the release, not {type(function).__name__}")
     return Postprocessed(as_mechanism(mechanism), function)
 
 
 def _some(mechanisms: tuple[Mechanism, ...]) -> tuple[Mechanism, ...]:
     if not mechanisms:
-        raise LevelError("at least one mechanism is wanted")
+        raise ArgumentError("at least one mechanism is wanted")
     return tuple(as_mechanism(mechanism) for mechanism in mechanisms)

@@ -7,10 +7,12 @@ ln 2/200·great-circle(m)
 0.68
 """
 
-from metricdp.metrics.algebra import Capped, Maximum, Sum, capped, maximum
+from metricdp.lazy import listing
+from metricdp.metrics.algebra import Added, Capped, Maximum, capped, maximum
 from metricdp.metrics.axioms import Violation
+from metricdp.metrics.blowfish import Hops, Smooth, blowfish, smooth
+from metricdp.metrics.closure import Closed, Normalized
 from metricdp.metrics.dates import Dates, dates
-from metricdp.metrics.derived import Closed, Normalized
 from metricdp.metrics.finite import (
     Budgets,
     Discrete,
@@ -22,10 +24,10 @@ from metricdp.metrics.finite import (
     unprotected,
 )
 from metricdp.metrics.functions import SquareIntegrable, Supremum, square_integrable, supremum
+from metricdp.metrics.graph import Graph, graph, graph_of
 from metricdp.metrics.guarantee import Guarantee
 from metricdp.metrics.metric import Metric
-from metricdp.metrics.networks import Graph, Taxonomy, graph, graph_of, taxonomy
-from metricdp.metrics.nulls import Nullable, nullable
+from metricdp.metrics.nullable import Nullable, nullable
 from metricdp.metrics.records import (
     AddRemove,
     Attributes,
@@ -37,11 +39,12 @@ from metricdp.metrics.records import (
     records,
     value_budgets,
 )
+from metricdp.metrics.released import Released
 from metricdp.metrics.scaled import Scaled
 from metricdp.metrics.sets import SymmetricDifference, symmetric_difference
 from metricdp.metrics.space import Space
 from metricdp.metrics.sphere import EARTH_RADIUS, GreatCircle, great_circle
-from metricdp.metrics.thresholds import Hops, Smooth, blowfish, smooth
+from metricdp.metrics.taxonomies import Taxonomy, taxonomy
 from metricdp.metrics.vectors import (
     Absolute,
     Chebyshev,
@@ -60,6 +63,7 @@ __all__ = [
     "EARTH_RADIUS",
     "Absolute",
     "AddRemove",
+    "Added",
     "Attributes",
     "Budgets",
     "Capped",
@@ -81,11 +85,11 @@ __all__ = [
     "Normalized",
     "Nullable",
     "Records",
+    "Released",
     "Scaled",
     "Smooth",
     "Space",
     "SquareIntegrable",
-    "Sum",
     "Supremum",
     "SymmetricDifference",
     "Taxonomy",
@@ -120,3 +124,5 @@ __all__ = [
     "unprotected",
     "value_budgets",
 ]
+
+__dir__ = listing(__all__)

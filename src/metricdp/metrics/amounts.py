@@ -8,14 +8,15 @@ two read back to the same amount.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from flint import arb
 
-from metricdp.errors import LevelError
+from metricdp.errors import ArgumentError
 from metricdp.exact.balls import ball
-from metricdp.exact.level import Level, LevelLike, ln, rational
+from metricdp.exact.level import Level, LevelLike, rational
 from metricdp.metrics.coordinates import number
 
 __all__ = [
@@ -26,11 +27,11 @@ __all__ = [
     "exact_ball",
     "exact_value",
     "formula",
-    "level_of",
     "matrix_entry",
     "plain",
     "positive",
     "scaled_formula",
+    "sum_of_budgets",
     "sum_of_levels",
 ]
 
@@ -41,23 +42,11 @@ Exact = Fraction | float
 """A rational, or ``math.inf``."""
 
 
-def level_of(value: LevelLike) -> Level:
-    """The level that was meant; besides numbers it reads what `plain` writes: ``"ln 2"``, ``"1/200 ln 2"``.
-
-    >>> level_of("1/200 ln 2") == ln(2) / 200
-    True
-    """
-    if isinstance(value, str) and "ln" in value:
-        coefficient, _, log_of = value.partition("ln")
-        return Level.of(ln(log_of.strip()) * rational(coefficient.strip() or 1))
-    return Level.of(value)
-
-
 def budget(value: LevelLike) -> Budget:
     """A level, where infinity is allowed too."""
     if isinstance(value, (int, float, str)) and value in (math.inf, "inf"):
         return math.inf
-    return level_of(value)
+    return Level.of(value)
 
 
 def exact_ball(amount: Exact | Budget) -> arb:
@@ -79,9 +68,26 @@ def sum_of_levels(one: Level, two: Level) -> Level | None:
     return Level(one.coefficient + two.coefficient, one.log_of) if one.log_of == two.log_of else None
 
 
+def sum_of_budgets(budgets: Iterable[Budget]) -> Budget:
+    """Their sum: infinite where one is, and rounded up to a rational where it is no level.
+
+    >>> from metricdp.exact.level import ln
+    >>> sum_of_budgets([ln(2), ln(2)]) == ln(4), sum_of_budgets([ln(2), math.inf])
+    (True, inf)
+    """
+    known = list(budgets)
+    levels = [amount for amount in known if isinstance(amount, Level)]
+    if len(levels) < len(known) or not levels:
+        return math.inf
+    if len({level.log_of for level in levels}) == 1:
+        return Level(sum((level.coefficient for level in levels), Fraction(0)), levels[0].log_of)
+    return Level(sum((Fraction(level.enclose().upper) for level in levels), Fraction(0)))
+
+
 def formula(amount: Exact | Budget) -> str:
     """An amount as mathematics.
 
+    >>> from metricdp.exact.level import ln
     >>> formula(ln(2) / 200), formula(Fraction(1, 3)), formula(math.inf)
     ('ln 2/200', '1/3', '∞')
     """
@@ -96,6 +102,7 @@ def formula(amount: Exact | Budget) -> str:
 def scaled_formula(level: Level, what: str) -> str:
     """``level·what``, or ``what/n`` where the level is 1/n and no short decimal.
 
+    >>> from metricdp.exact.level import ln
     >>> scaled_formula(Level.of(0.5), "d"), scaled_formula(Level.of("1/3"), "d"), scaled_formula(ln(2), "d")
     ('0.5·d', 'd/3', 'ln 2·d')
     """
@@ -108,6 +115,7 @@ def scaled_formula(level: Level, what: str) -> str:
 def code(amount: Any) -> str:
     """An amount as Python that gives it back.
 
+    >>> from metricdp.exact.level import ln
     >>> code(ln(2) / 200), code(Fraction(1, 3)), code(Fraction(1, 2))
     ('ln(2) / 200', 'Fraction(1, 3)', '0.5')
     """
@@ -129,15 +137,16 @@ def code(amount: Any) -> str:
 def plain(amount: Exact | Budget) -> int | float | str:
     """An amount as a TOML or JSON value; text where neither an integer nor a float is exact.
 
+    >>> from metricdp.exact.level import ln
     >>> plain(ln(2) / 200), plain(Fraction(1, 3)), plain(Fraction(1, 2)), plain(math.inf)
     ('1/200 ln 2', '1/3', 0.5, 'inf')
     """
     if isinstance(amount, Level):
         if amount.log_of is None:
             return plain(amount.coefficient)
-        logarithm = f"ln {amount.log_of}"
+        logarithm = f"ln {amount.log_of}" if amount.log_of.denominator == 1 else f"ln({amount.log_of})"
         return logarithm if amount.coefficient == 1 else f"{amount.coefficient} {logarithm}"
-    if not math.isfinite(amount):
+    if isinstance(amount, float) and not math.isfinite(amount):
         return str(amount)
     short = _as_int_or_float(Fraction(amount))
     return str(amount) if short is None else short
@@ -147,7 +156,7 @@ def positive(value: Any, what: str) -> Fraction:
     """A positive rational, such as a threshold."""
     exact = rational(value, what)
     if exact <= 0:
-        raise LevelError(f"a {what} is positive")
+        raise ArgumentError(f"a {what} is positive, not {value}")
     return exact
 
 

@@ -1,4 +1,4 @@
-"""The axioms of a metric, on finitely many points: found broken in floats, proven broken exactly."""
+"""The axioms of a metric, on finitely many points: where enclosures do not prove them, they are decided exactly."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from metricdp.exact.balls import decide_sign, precision
-from metricdp.metrics.coordinates import Floats, is_float
+from metricdp.exact.balls import decide_sign, float_above, float_below, precision
+from metricdp.metrics.enclosures import Enclosures
 
 if TYPE_CHECKING:
     from metricdp.metrics.amounts import Exact
@@ -24,9 +24,6 @@ __all__ = ["Violation", "find_violation"]
 
 Axiom = Literal["not a number", "negative", "self-distance", "symmetry", "triangle", "identity"]
 Triple = tuple[int, int, int]
-
-_TOLERANCE = 1e-11
-"""Relative. Far above what rounding does to the float view, and a candidate too many costs only time."""
 
 _BITS = (64, 256, 1024)
 """The working precisions at which a comparison is tried, one after the other."""
@@ -93,16 +90,16 @@ def find_violation(
         ends += itertools.pairwise(places)
     if axiom == "symmetry":
         ends.append((places[1], places[0]))
-    amounts = tuple(factor * float(distances.floats[end]) for end in ends)
+    amounts = tuple(factor * distances.shown(end) for end in ends)
     return Violation(axiom, tuple(points[place] for place in places), amounts)
 
 
 class Distances:
-    """All distances between some points: as floats to look at, and exactly where it matters."""
+    """All distances between some points: enclosed, and exactly where that does not decide."""
 
     def __init__(self, metric: Metric, points: Sequence[Any]) -> None:
         self.metric, self.points = metric, points
-        self.floats: Floats = metric.pairwise(points)
+        self.enclosures: Enclosures = metric.enclosures(points)
         self._exact: dict[tuple[int, int], Exact | None] = {}
         self._balls: dict[tuple[int, int, int], arb] = {}
 
@@ -118,25 +115,32 @@ class Distances:
 
     def simple_violations(self) -> Iterator[tuple[Axiom, tuple[int, int]]]:
         """Broken axioms that concern two points at most."""
-        for i, j in np.argwhere(np.isnan(self.floats)).tolist():
+        lower, upper = self.enclosures.lower, self.enclosures.upper
+        for i, j in np.argwhere(np.isnan(lower)).tolist():
             yield "not a number", (i, j)
-        for i, j in np.argwhere(self.floats <= 0).tolist():
+        for i, j in np.argwhere(lower < 0).tolist():
             if self._sign((i, j)) < 0:
                 yield "negative", (i, j)
         for i in range(len(self.points)):
             if self._sign((i, i)) > 0:
                 yield "self-distance", (i, i)
-        suspects = self.floats != self.floats.T if _symmetric(self.metric) else np.ones(self.floats.shape)
-        for i, j in np.argwhere(np.triu(suspects, 1)).tolist():
+        if self.metric.mirrored:  # one computation both ways, says the metric; its view may tell otherwise
+            view = self.metric.pairwise(self.points)
+            apart = view != view.T
+        else:
+            apart = (lower != lower.T) | (upper != upper.T) | (lower != upper)
+        for i, j in np.argwhere(np.triu(apart, 1)).tolist():
             if self.compare((i, j), [(j, i)]) != 0:
                 yield "symmetry", (i, j)
 
     def broken_triangles(self) -> Iterator[Triple]:
         """Triples (x, y, z) with d(x, z) above d(x, y) + d(y, z), proven."""
-        view = self._exact_floats()
+        view = self._integers()
         for middle in range(len(self.points)):
             if view is not None:
-                yield from _exactly_broken(view, middle)
+                legs = np.add.outer(view[:, middle], view[middle, :])
+                for x, z in np.argwhere(view > legs).tolist():
+                    yield x, middle, z
             else:
                 for triple in self._candidates(middle):
                     x, y, z = triple
@@ -145,7 +149,7 @@ class Distances:
 
     def first_coincidence(self) -> tuple[Axiom, tuple[int, ...]] | None:
         """Two different places at distance exactly zero."""
-        for i, j in np.argwhere(np.triu(self.floats <= 0, 1)).tolist():
+        for i, j in np.argwhere(np.triu(self.enclosures.lower <= 0, 1)).tolist():
             if self.exactly((i, j)) == 0:
                 return "identity", (i, j)
         return None
@@ -155,6 +159,15 @@ class Distances:
         if pair not in self._exact:
             self._exact[pair] = self.metric.exactly(self.points[pair[0]], self.points[pair[1]])
         return self._exact[pair]
+
+    def shown(self, pair: tuple[int, int]) -> float:
+        """The distance of a pair as the nearest float, for messages."""
+        exact = self.exactly(pair)
+        if isinstance(exact, Fraction):
+            lower, upper = float_below(exact), float_above(exact)
+            return lower if upper == math.inf else upper if lower == -math.inf else float(exact)
+        lower, upper = float(self.enclosures.lower[pair]), float(self.enclosures.upper[pair])
+        return lower if exact is not None or lower == upper else lower / 2 + upper / 2
 
     def all_rational(self) -> bool:
         """Whether every distance is rational or infinite; looks until one is not."""
@@ -177,7 +190,10 @@ class Distances:
     def compare(
         self, one: tuple[int, int], others: Sequence[tuple[int, int]], elsewhere: Distances | None = None
     ) -> int:
-        """The sign of one distance minus the sum of others, here or elsewhere; 0 where 1024 bits see no difference."""
+        """The sign of one distance minus the sum of others, here or elsewhere; 0 where it cannot be told from zero.
+
+        That is: where 1024 bits see no difference, nor do the squares of two distances.
+        """
         there = self if elsewhere is None else elsewhere
         left, right = self.exactly(one), [there.exactly(pair) for pair in others]
         if math.inf in right:
@@ -196,49 +212,47 @@ class Distances:
                     return 1
                 if difference < 0:
                     return -1
+        if len(others) == 1:
+            squares = self._square(one), there._square(others[0])
+            if squares[0] is not None and squares[1] is not None:
+                return (squares[0] > squares[1]) - (squares[0] < squares[1])
         return 0
+
+    def _square(self, pair: tuple[int, int]) -> Fraction | None:
+        return self.metric.square(self.points[pair[0]], self.points[pair[1]])
+
+    def at_most(self, pair: tuple[int, int], elsewhere: Distances) -> bool:
+        """Whether the distance of a pair is proved to be no more than the same pair's elsewhere."""
+        sign = self.compare(pair, [pair], elsewhere)
+        if sign or None not in (self.exactly(pair), elsewhere.exactly(pair)):
+            return sign <= 0
+        if None not in (self._square(pair), elsewhere._square(pair)):
+            return True
+        x, y = (self.points[place] for place in pair)
+        allowed, given = self.metric.exponential(x, y), elsewhere.metric.exponential(x, y)
+        return allowed is not None and given is not None and not given < allowed
 
     def _candidates(self, middle: int) -> Iterator[Triple]:
         """Triples that might break the triangle inequality, the clearest first."""
-        legs = np.add.outer(self.floats[:, middle], self.floats[middle, :])
-        with np.errstate(invalid="ignore"):
-            excess = np.where(np.isinf(legs), -math.inf, self.floats - legs * (1 - _TOLERANCE))
+        known, shape = self.enclosures, self.enclosures.lower.shape
+        legs = known[:, [middle]].spread(shape) + known[[middle], :].spread(shape)
+        with np.errstate(invalid="ignore", over="ignore"):
+            excess = np.where(known.upper > legs.lower, known.upper - legs.lower, -math.inf)
         excess[middle, :] = excess[:, middle] = -math.inf
         np.fill_diagonal(excess, -math.inf)
-        candidates = np.argwhere(np.triu(excess >= 0))
-        for x, z in candidates[np.argsort(-excess[tuple(candidates.T)])].tolist():
+        candidates = np.argwhere(np.triu(excess > -math.inf))
+        for x, z in candidates[np.argsort(-excess[tuple(candidates.T)], kind="stable")].tolist():
             yield x, middle, z
 
-    def _exact_floats(self) -> Floats | None:
-        """The distances times some number, as floats without any error; None where there is no such number."""
+    def _integers(self) -> NDArray[np.int64] | None:
+        """The distances times some number, as integers, with infinities beyond any sum; None where these are long."""
         if not self.all_rational():
             return None
         size = len(self.points)
-        exact = [self.exactly((i, j)) or Fraction(0) for i in range(size) for j in range(size)]
+        exact = [self.exactly((i, j)) for i in range(size) for j in range(size)]
         rationals = [value for value in exact if isinstance(value, Fraction)]
-        if not all(is_float(value) for value in rationals):
-            scale = math.lcm(*(value.denominator for value in rationals))
-            if max(rationals) * scale > 1 << 52:
-                return None
-            exact = [value * scale for value in exact]
-        return np.array([float(value) for value in exact]).reshape(size, size)
-
-
-def _symmetric(metric: Metric) -> bool:
-    return metric.symmetric and all(_symmetric(part) for part in metric.parts)
-
-
-def _exactly_broken(view: NDArray[np.float64], middle: int) -> Iterator[Triple]:
-    """Triples through ``middle`` that break the triangle inequality, for floats that are exact.
-
-    A float sum s = a + b has an error e that is a float too (Knuth's two-sum), and c > a + b exactly when c - s > e:
-    where c and s are close their difference is exact, and elsewhere it is far larger than e.
-    """
-    a, b = view[:, middle, None], view[None, middle, :]
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = a + b
-        part = total - a
-        error = (a - (total - part)) + (b - part)
-        broken = np.where(np.isinf(total), False, view - total > np.where(np.isinf(total), 0, error))
-    for x, z in np.argwhere(broken).tolist():
-        yield x, middle, z
+        scale = math.lcm(*(value.denominator for value in rationals))
+        if max((abs(value) for value in rationals), default=0) * scale >= 1 << 60:
+            return None
+        whole = [int(value * scale) if isinstance(value, Fraction) else 1 << 61 for value in exact]
+        return np.array(whole, dtype=np.int64).reshape(size, size)

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError
+from metricdp.errors import ArgumentError, DataError, KindError, NotFiniteError, ShapeError
+from metricdp.exact.arrays import Floats
 
 __all__ = [
-    "Floats",
     "codes",
     "coordinates",
     "distinct",
     "frozen",
     "is_float",
     "label",
+    "mapping",
     "number",
     "same_length",
     "to_floats",
@@ -32,7 +33,6 @@ __all__ = [
     "vector",
 ]
 
-Floats = NDArray[np.float64]
 
 _EXACT_IN_FLOAT = 1 << 53
 
@@ -138,13 +138,28 @@ def distinct(values: Iterable[Any], what: str) -> tuple[Any, ...]:
     """
     names = tuple(frozen(value) for value in values)
     if not names:
-        raise ShapeError(f"there is at least one {what}")
+        raise ArgumentError(f"there is at least one {what}")
     seen: dict[Hashable, int] = {}
     for row, name in enumerate(names):
-        first = seen.setdefault(label(name, row), row)
+        try:
+            first = seen.setdefault(label(name), row)
+        except DataError as error:
+            raise ArgumentError(f"row {row}: the {what} cannot be a label: {error.rule}") from None
         if first != row:
-            raise InputError(f"the {what} {name!r} stands twice, at {first} and {row}", row)
+            raise ArgumentError(f"row {row}: the {what} {name!r} stands twice, at {first} and {row}")
     return names
+
+
+def mapping(value: Any, what: str, example: str) -> dict[Any, Any]:
+    """A public argument that is a dict, or makes one; anything else is refused with an example.
+
+    >>> mapping([("a", 1)], "budgets", '{"a": 1}')
+    {'a': 1}
+    """
+    try:
+        return dict(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{what} are given as a dict, such as {example}, not as {type(value).__name__}") from None
 
 
 def codes(values: Sequence[Any], others: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from metricdp.errors import KindError, NotFiniteError, ShapeError
+from metricdp.exact.arrays import Floats
 from metricdp.metrics.amounts import Exact, positive
-from metricdp.metrics.coordinates import Floats
+from metricdp.metrics.enclosures import Enclosures, amount_bounds
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.vectors import absolute
 
@@ -34,12 +35,33 @@ class Dates(Metric):
     _geodesic: ClassVar[bool] = True
     _unit_name: ClassVar[str | None] = "days"
 
+    @property
+    def on_line(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def moments(self) -> bool:
+        """They are."""
+        return True
+
+    @property
+    def dimension(self) -> int:
+        """One."""
+        return 1
+
+    def on_numbers(self) -> Metric:
+        """The distance between days counted as numbers."""
+        return absolute()
+
     def _pairwise(self, points: Any, others: Any) -> Floats:
-        left, right = _days(points, others)
-        # Whole numbers since the first moment, which are small enough for floats or exact beyond them.
-        scale, first = math.lcm(*(day.denominator for day in left + right)), min(left + right)
-        steps, steps_ = ([int((day - first) * scale) for day in side] for side in (left, right))
+        steps, steps_, scale = _steps(points, others)
         return absolute().pairwise(steps, steps_) / scale
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        steps, steps_, scale = _steps(points, others)
+        counted = absolute()._enclosures(steps, steps_)
+        return counted if scale == 1 else counted.times(amount_bounds(Fraction(1, scale)))
 
     def _exactly(self, x: Any, y: Any) -> Exact:
         (one,), (two,) = _days([x], [y])
@@ -70,6 +92,14 @@ def day_number(moment: Any) -> Fraction:
     Fraction(3, 2)
     """
     return _moment(moment, 0)[0]
+
+
+def _steps(points: Any, others: Any) -> tuple[list[int], list[int], int]:
+    """Whole numbers since the first moment, small enough for floats or exact beyond them, and how many make a day."""
+    left, right = _days(points, others)
+    scale, first = math.lcm(*(day.denominator for day in left + right)), min(left + right)
+    steps, steps_ = ([int((day - first) * scale) for day in side] for side in (left, right))
+    return steps, steps_, scale
 
 
 def _days(points: Iterable[Any], others: Iterable[Any]) -> tuple[list[Fraction], list[Fraction]]:

@@ -13,11 +13,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from flint import arb
 
-from metricdp.errors import KindError, NotAMetricError, ShapeError, UnknownCategoryError
+from metricdp.errors import ArgumentError, NotAMetricError, ShapeError, UnknownCategoryError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level, LevelLike
 from metricdp.metrics.amounts import Budget, Exact, budget, exact_ball, exact_value, matrix_entry
 from metricdp.metrics.axioms import Violation, find_violation
-from metricdp.metrics.coordinates import Floats, codes, frozen, label
+from metricdp.metrics.coordinates import codes, frozen, label, mapping, to_floats
+from metricdp.metrics.enclosures import Enclosures, amount_bounds
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.norms import Root, exact_sum, root_norm
 
@@ -33,8 +35,31 @@ class Discrete(Metric):
     typical: ClassVar[tuple[int, ...]] = (1,)
     sound: ClassVar[bool] = True
 
+    @property
+    def all_alike(self) -> bool:
+        """They are."""
+        return True
+
+    @property
+    def grows(self) -> bool:
+        """It is constant where two numbers differ."""
+        return True
+
+    @property
+    def concave(self) -> bool:
+        """It is constant where two numbers differ."""
+        return True
+
+    @property
+    def pair_words(self) -> str:
+        """Any two."""
+        return "between any two values"
+
     def _pairwise(self, points: Any, others: Any) -> Floats:
         return different(points, others).astype(np.float64)
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return Enclosures.exact(self._pairwise(points, others))
 
     def _exactly(self, x: Any, y: Any) -> Exact:
         return Fraction(int(label(x) != label(y)))
@@ -53,8 +78,26 @@ class Unprotected(Metric):
     symbol: ClassVar[str] = "∞·[x ≠ y]"
     sound: ClassVar[bool] = True
 
+    @property
+    def all_alike(self) -> bool:
+        """They are: infinitely far apart."""
+        return True
+
+    @property
+    def grows(self) -> bool:
+        """It is constant where two numbers differ."""
+        return True
+
+    @property
+    def concave(self) -> bool:
+        """It is constant where two numbers differ."""
+        return True
+
     def _pairwise(self, points: Any, others: Any) -> Floats:
         return np.where(different(points, others), math.inf, 0.0)
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return Enclosures.exact(self._pairwise(points, others))
 
     def _exactly(self, x: Any, y: Any) -> Exact:
         return math.inf if label(x) != label(y) else Fraction(0)
@@ -69,11 +112,16 @@ class Listed(Metric):
     def listed(self) -> Sequence[Any]:
         """The values, in order."""
 
+    @property
+    def listed_values(self) -> tuple[Any, ...]:
+        """The values, in order."""
+        return tuple(self.listed)
+
     @cached_property
     def _places(self) -> dict[Any, int]:
         places = {label(value, row): row for row, value in enumerate(self.listed)}
         if len(places) < len(self.listed):
-            raise ShapeError("a value is listed twice")
+            raise ArgumentError("a value is listed twice")
         return places
 
     def _place(self, point: Any, row: int | None = None) -> int:
@@ -95,6 +143,13 @@ class Listed(Metric):
     def _between(self, left: list[int], right: list[int]) -> Floats:
         """The distances between values at these places."""
 
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return self._enclosed_between(self._read(points), self._read(others))
+
+    def _enclosed_between(self, left: list[int], right: list[int]) -> Enclosures:
+        """The distances between values at these places, enclosed."""
+        return Enclosures.unknown((len(left), len(right)))
+
 
 @dataclass(frozen=True, repr=False)
 class Budgets(Listed):
@@ -112,7 +167,7 @@ class Budgets(Listed):
 
     def __post_init__(self) -> None:
         if not self.budgets:
-            raise ShapeError("there are no budgets")
+            raise ArgumentError("there are no budgets")
         _ = self._places  # refuses a value that is listed twice
         if self.form == "minimum":
             self._refuse_unless_metric()
@@ -139,6 +194,16 @@ class Budgets(Listed):
         floats = np.array([float(epsilon) for _, epsilon in self.budgets])
         combine = np.add if self.form == "sum" else np.minimum
         return np.where(np.not_equal.outer(left, right), combine.outer(floats[left], floats[right]), 0.0)
+
+    def _enclosed_between(self, left: list[int], right: list[int]) -> Enclosures:
+        bounds = np.array([amount_bounds(epsilon) for _, epsilon in self.budgets])
+        shape = (len(left), len(right))
+        one, two = (
+            Enclosures(np.broadcast_to(ends[..., 0], shape), np.broadcast_to(ends[..., 1], shape))
+            for ends in (bounds[left][:, None], bounds[right][None, :])
+        )
+        apart, same = one + two if self.form == "sum" else one.minimum(two), np.equal.outer(left, right)
+        return Enclosures(np.where(same, 0.0, apart.lower), np.where(same, 0.0, apart.upper))
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         left, right = self._place(x), self._place(y)
@@ -194,10 +259,20 @@ class Matrix(Listed):
 
     @cached_property
     def _floats(self) -> Floats:
-        return np.array([[float(distance) for distance in row] for row in self.distances])
+        exact = np.empty((len(self.points), len(self.points)), dtype=object)
+        exact[:] = self.distances
+        return to_floats(exact)
 
     def _between(self, left: list[int], right: list[int]) -> Floats:
         return self._floats[np.ix_(left, right)]
+
+    @cached_property
+    def _bounds(self) -> Enclosures:
+        bounds = np.array([[amount_bounds(distance) for distance in row] for row in self.distances])
+        return Enclosures(bounds[..., 0], bounds[..., 1])
+
+    def _enclosed_between(self, left: list[int], right: list[int]) -> Enclosures:
+        return self._bounds[np.ix_(left, right)]
 
     def _exactly(self, x: Any, y: Any) -> Exact:
         return self.distances[self._place(x)][self._place(y)]
@@ -241,8 +316,9 @@ def individuals(budgets: Mapping[Any, LevelLike], form: Literal["sum", "minimum"
     1.1
     """
     if form not in ("sum", "minimum"):
-        raise KindError("the form of a budget is 'sum' or 'minimum'")
-    return Budgets(tuple((frozen(value), budget(epsilon)) for value, epsilon in dict(budgets).items()), form)
+        raise ArgumentError(f"the form of a budget is 'sum' or 'minimum', not {form!r}")
+    given = mapping(budgets, "budgets", '{"ann": 0.1, "bob": 1}')
+    return Budgets(tuple((frozen(value), budget(epsilon)) for value, epsilon in given.items()), form)
 
 
 def matrix(points: Iterable[Any], distances: Any, check: bool = True) -> Matrix:
@@ -260,7 +336,7 @@ def matrix(points: Iterable[Any], distances: Any, check: bool = True) -> Matrix:
     names = tuple(frozen(point) for point in points)
     rows = distances.tolist() if isinstance(distances, np.ndarray) else list(distances)
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
-        raise ShapeError("a distance matrix has one row and one column for each point")
+        raise ArgumentError("a distance matrix has one row and one column for each point")
     metric = Matrix(names, tuple(tuple(matrix_entry(value) for value in row) for row in rows))
     _ = metric._places  # refuses a point that is listed twice
     if check:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
-from metricdp.errors import KindError, ShapeError
+from metricdp.errors import ArgumentError, ShapeError
 from metricdp.metrics.coordinates import number
 from metricdp.metrics.vectors import Norm
 
@@ -84,7 +84,7 @@ def supremum(times: Sequence[int | float | Fraction] | None = None) -> Supremum:
         return Supremum()
     exact = tuple(number(time, row) for row, time in enumerate(times))
     if not exact or any(later <= earlier for earlier, later in itertools.pairwise(exact)):
-        raise ShapeError("times are given one after the other, at least one")
+        raise ArgumentError("times are given one after the other, at least one")
     return Supremum(exact)
 
 
@@ -101,5 +101,5 @@ def square_integrable(basis: str | None = None) -> SquareIntegrable:
     5.0
     """
     if basis is not None and not isinstance(basis, str):
-        raise KindError("a basis is named by text")
+        raise ArgumentError(f"a basis is named by text, not {type(basis).__name__}")
     return SquareIntegrable(basis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Sequence
@@ -12,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.errors import KindError, LevelError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, LevelError, UnsupportedMetricError
 from metricdp.exact.balls import ball, enclose, float_above
 from metricdp.exact.level import Level, rational
 from metricdp.metrics.amounts import formula, plain
 from metricdp.metrics.axioms import Distances
+from metricdp.metrics.explain import explain
 from metricdp.metrics.finite import Discrete
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.order import nowhere_above
 from metricdp.metrics.records import Hamming
 from metricdp.metrics.toml import to_tree
-from metricdp.metrics.words import explain
 
 __all__ = ["Guarantee"]
 
@@ -54,10 +55,10 @@ class Guarantee:
 
     def __init__(self, metric: Metric, delta: int | float | str | Fraction | Decimal = 0) -> None:
         if not isinstance(metric, Metric):
-            raise KindError(f"a metric is needed here, not {type(metric).__name__}")
+            raise ArgumentError(f"a metric is needed here, not {type(metric).__name__}")
         exact = rational(delta, "delta")
         if not 0 <= exact < 1:
-            raise LevelError("a delta lies in [0, 1)")
+            raise LevelError(f"a delta lies between 0 and 1, and is not 1: {delta} does not")
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "delta", exact)
 
@@ -69,33 +70,39 @@ class Guarantee:
 
     def __le__(self, other: Guarantee) -> bool:
         """Whether this is at least as strong, for all secrets, by a theorem; False also where none is known."""
+        if not isinstance(other, Guarantee):
+            return NotImplemented
         return self.delta <= other.delta and nowhere_above(self.metric, other.metric)
 
     def __ge__(self, other: Guarantee) -> bool:
-        return other <= self
+        return other <= self if isinstance(other, Guarantee) else NotImplemented
 
     def __lt__(self, other: Guarantee) -> bool:
-        return self <= other and not other <= self
+        return self <= other and not other <= self if isinstance(other, Guarantee) else NotImplemented
 
     def __gt__(self, other: Guarantee) -> bool:
-        return other < self
+        return other < self if isinstance(other, Guarantee) else NotImplemented
 
     def implies(self, other: Guarantee, points: Sequence[Any]) -> bool:
         """Whether every mechanism on these secrets that keeps this promise keeps the other one too.
 
-        Decided exactly where this delta is 0: it is so just when the closure of this metric is nowhere above the other
-        metric. With a delta, closures say nothing: True is proven, False may be too cautious.
+        True is proven. Where this delta is 0, it is so just when the closure of this metric is nowhere above the other
+        metric, and False is proven too, unless two irrational distances cannot be told apart in 1024 bits and no
+        theorem says that they are equal. With a delta, closures say nothing, and False may be too cautious.
 
         >>> from metricdp.metrics import absolute, discrete
         >>> Guarantee(discrete()).implies(Guarantee(absolute()), range(5))
         True
         """
-        metric = self.metric if self.delta or self.metric.proven else self.metric.closure(points)
-        mine, theirs = Distances(metric, list(points)), Distances(other.metric, list(points))
-        close_calls = np.argwhere(mine.floats >= theirs.floats * (1 - 1e-9)).tolist()
-        return self.delta <= other.delta and all(
-            mine.compare((i, j), [(i, j)], elsewhere=theirs) <= 0 for i, j in close_calls
-        )
+        if self.delta > other.delta:
+            return False
+        if nowhere_above(self.metric, other.metric):
+            return True
+        metric, bound = _without_common_logarithm(self.metric, other.metric)
+        metric = metric if self.delta or metric.proven else metric.closure(points)
+        mine, theirs = Distances(metric, list(points)), Distances(bound, list(points))
+        close_calls = np.argwhere(~(mine.enclosures.upper <= theirs.enclosures.lower)).tolist()
+        return all(mine.at_most((i, j), theirs) for i, j in close_calls)
 
     def odds(self, distance: int | float | Fraction) -> float:
         """The factor by which an adversary's odds between two secrets can move, rounded up.
@@ -110,7 +117,7 @@ class Guarantee:
             return math.inf
         apart = rational(distance, "distance")
         if apart < 0:
-            raise LevelError("a distance is not negative")
+            raise ArgumentError(f"a distance is not negative, and {distance} is")
         return float_above(_exponential(self.metric.level, apart))
 
     def group(self, k: int) -> Guarantee:
@@ -124,7 +131,7 @@ class Guarantee:
         1.5·dₕ-private
         """
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise LevelError("a group has 1 member or more")
+            raise ArgumentError(f"a group has 1 member or more, as an integer, not {k!r}")
         if not self.delta or k == 1:
             return Guarantee(self.metric * k, self.delta)
         if not isinstance(self.metric.unit, (Discrete, Hamming)):
@@ -150,9 +157,17 @@ class Guarantee:
         """The promise as plain values for JSON; dates become text, and a metric on points without a form is None."""
         try:
             metric = json.loads(json.dumps(to_tree(self.metric), default=str))
-        except KindError:
+        except ArgumentError:
             metric = None
         return {"metric": metric, "delta": plain(self.delta), "formula": str(self)}
+
+    def __repr__(self) -> str:
+        delta = f", {formula(self.delta)!r}" if self.delta else ""
+        return f"Guarantee({self.metric!r}{delta})"
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self.explain().splitlines()[1:])
+        return f"<b>{html.escape(str(self))}</b><ul>{lines}</ul>"
 
     def __str__(self) -> str:
         if self.delta:
@@ -160,11 +175,18 @@ class Guarantee:
         return f"{self.metric.bracketed}-private"
 
 
+def _without_common_logarithm(one: Metric, two: Metric) -> tuple[Metric, Metric]:
+    """Two metrics divided by the logarithm before both, if there is one: what is left may be rational."""
+    if one.level.log_of is None or one.level.log_of != two.level.log_of:
+        return one, two
+    return one.unit * one.level.coefficient, two.unit * two.level.coefficient
+
+
 def _exponential(level: Level, distance: Fraction) -> Fraction | float:
     """exp(level · distance), rounded up; exactly where it is a power of a rational."""
     power = level.coefficient * distance
     if level.log_of is not None and power.denominator == 1 and power < _LARGEST_POWER:
         return level.log_of**power.numerator
-    if float(level) * float(distance) > _LARGEST_EXPONENT:
+    if level.enclose().lower * distance > _LARGEST_EXPONENT:
         return math.inf
     return enclose(lambda: (level.ball() * ball(distance)).exp()).upper

@@ -2,45 +2,51 @@
 
 from __future__ import annotations
 
+import html
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from flint import arb
 
-from metricdp.errors import KindError
+from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import Level, LevelLike, ln
 from metricdp.metrics import amounts
-from metricdp.metrics.amounts import Budget, Exact, level_of, positive
+from metricdp.metrics.amounts import Budget, Exact, positive
+from metricdp.metrics.axioms import Violation, find_violation
+from metricdp.metrics.enclosures import Enclosures
+from metricdp.metrics.norms import Root
+from metricdp.metrics.traits import Traits
 
 if TYPE_CHECKING:
-    from metricdp.metrics.axioms import Violation
-    from metricdp.metrics.coordinates import Floats
-    from metricdp.metrics.norms import Root
+    from metricdp.exact.arrays import Floats
+    from metricdp.metrics.trees import Hierarchy
 
-__all__ = ["VIEW_ERROR", "Metric", "as_metric"]
+__all__ = ["Metric", "as_metric", "operations"]
 
 _ONE = Level(Fraction(1))
 _MOST_BITS = 1 << 16
-
-VIEW_ERROR = 1e-7
-"""Relative, on distances as floats: far above what rounding does to them."""
+_LONGEST_CODE = 500
 
 
 @dataclass(frozen=True, repr=False)
-class Metric(ABC):
+class Metric(Traits, ABC):
     """How far apart two secrets are: a frozen value, equal by its fields.
 
     A metric may be infinite (two secrets that may be told apart freely) and zero between different secrets (two that
-    must not be told apart at all). Numbers go in as the exact rationals they are. What comes out as a float is a view;
-    proofs use `exactly`, `ball` and `enclose`.
+    must not be told apart at all). Numbers go in as the exact rationals they are.
+
+    What comes out of `pairwise` is a view: for pictures, and for guesses that something else then proves. A proof takes
+    its distances from `enclosures`, for many pairs at once, or from `exactly`, `ball` and `enclose`, for one.
 
     A subclass gives its `kind`, its `symbol` or `_formula`, `_pairwise`, and one or both of `_exactly` (for distances
-    that are rational) and `_irrational` (for the others).
+    that are rational) and `_irrational` (for the others). It may give `_enclosures`, to have many pairs quickly;
+    without it they are enclosed one by one, so that a subclass that does not think of proofs is right in them anyway.
 
     References:
         Paper 1, Definition 1 and Section 2.
@@ -63,9 +69,6 @@ class Metric(ABC):
     typical: ClassVar[tuple[int, ...]] = ()
     """Distances worth telling, where whole numbers are."""
 
-    rounds_closely: ClassVar[bool] = True
-    """Whether its floats are within a relative 10^-7 of the distances, given that those of its parts are."""
-
     _geodesic: ClassVar[bool] = False
     _keeps_geodesics: ClassVar[bool] = False
     _unit_name: ClassVar[str | None] = None
@@ -78,11 +81,40 @@ class Metric(ABC):
         return float(self.pairwise([x], [y])[0, 0])
 
     def pairwise(self, points: Any, others: Any = None) -> Floats:
-        """The matrix of distances between all points, or between all points and all others, as floats."""
+        """The matrix of distances between all points, or between all points and all others, as floats: a view.
+
+        No proof may rest on it: it may be 0 where the distance is not, or miss it by any factor. See `enclosures`.
+        """
         return self._pairwise(points, points if others is None else others)
 
     @abstractmethod
     def _pairwise(self, points: Any, others: Any) -> Floats: ...
+
+    def enclosures(self, points: Any, others: Any = None) -> Enclosures:
+        """Floats below and above all distances between points, or between points and others: what proofs use.
+
+        They are close, within a relative 10^-7, wherever floats hold the distance at all; both are 0, or both infinite,
+        where it is known to be so.
+
+        >>> from metricdp.metrics import taxonomy
+        >>> tree = taxonomy({"a": "b", "c": "b", "b": "root", "d": "root"}, lengths=[10**17, 1])
+        >>> tree.enclosures(["a"], ["c", "d"]).lower.tolist()
+        [[2.0, 2e+17]]
+        """
+        left = points if isinstance(points, (list, tuple, np.ndarray)) else list(points)
+        right = left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
+        quick = self._enclosures(left, right)
+        return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        """The same, but as loose as is quick: where bounds are far apart, the distance is enclosed by itself."""
+        self.pairwise(points[:1], others)  # refuses what is no point
+        return Enclosures.unknown((len(points), len(others)))
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether d(x, y) and d(y, x) are one computation, here and in all parts."""
+        return self.symmetric and all(part.mirrored for part in self.parts)
 
     def exactly(self, x: Any, y: Any) -> Exact | None:
         """The distance as a Fraction or infinity; None where it is not known to be either."""
@@ -109,11 +141,20 @@ class Metric(ABC):
         >>> (ln(2) * absolute()).exponential(0, 3)
         Root(base=Fraction(8, 1), degree=1)
         """
-        from metricdp.metrics.norms import Root
-
         return Root(Fraction(1)) if self.exactly(x, y) == 0 else self._exponential(x, y)
 
     def _exponential(self, x: Any, y: Any) -> Root | None:
+        del x, y
+        return None
+
+    def square(self, x: Any, y: Any) -> Fraction | None:
+        """The square of the distance, where that is known to be rational: what tells equal roots from near ones."""
+        exact = self.exactly(x, y)
+        if exact is None:
+            return self._square(x, y)
+        return exact**2 if isinstance(exact, Fraction) else None
+
+    def _square(self, x: Any, y: Any) -> Fraction | None:
         del x, y
         return None
 
@@ -132,7 +173,9 @@ class Metric(ABC):
         while True:
             with precision(working):
                 enclosure = Enclosure.of(self.ball(x, y))
-            if Fraction(enclosure.width) * (1 << bits) <= enclosure.lower or working > _MOST_BITS:
+            if working > _MOST_BITS or (
+                enclosure.width < math.inf and Fraction(enclosure.width) * (1 << bits) <= enclosure.lower
+            ):
                 return enclosure
             working *= 2
 
@@ -144,8 +187,7 @@ class Metric(ABC):
         return _ONE
 
     @property
-    def unit(self) -> Metric:
-        """The metric after the number."""
+    def _metric(self) -> Metric:
         return self
 
     @property
@@ -155,14 +197,25 @@ class Metric(ABC):
             return self._unit_name
         return self.parts[0].unit_name if len(self.parts) == 1 else ""
 
+    def view_error(self, points: Any, others: Any = None) -> float:
+        """By how much, as a share of the distance, `pairwise` misses a distance at most; proved.
+
+        >>> from metricdp.metrics import absolute
+        >>> absolute().view_error([0, 1, 3]) < 1e-14
+        True
+        """
+        proved, view = self.enclosures(points, others), self.pairwise(points, others)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            missed = np.maximum(abs(view - proved.lower), abs(view - proved.upper)) / proved.lower
+        missed = np.where((view == proved.lower) & (view == proved.upper), 0.0, missed)
+        return math.inf if np.isnan(missed).any() else float(missed.max(initial=0.0))
+
     def __mul__(self, factor: LevelLike) -> Metric:
-        return self._times(level_of(factor))
+        return self._times(Level.of(factor))
 
     def _times(self, factor: Level) -> Metric:
-        from metricdp.metrics.scaled import Scaled
-
         level = self.level * factor
-        return self.unit if level == _ONE else Scaled(level, self.unit)
+        return self.unit if level == _ONE else operations.scaled(level, self.unit)
 
     def __rmul__(self, factor: LevelLike) -> Metric:
         return self * factor
@@ -171,9 +224,7 @@ class Metric(ABC):
         return self * (1 / positive(divisor, "divisor"))
 
     def __add__(self, other: Metric) -> Metric:
-        from metricdp.metrics.algebra import add
-
-        return add(self, other)
+        return operations.add(self, other)
 
     def within(self, radius: int | float | Fraction, factor: int | float | Fraction = 2) -> Metric:
         """Scaled so that secrets ``radius`` apart have likelihoods within ``factor``: level ln(factor)/radius.
@@ -196,15 +247,10 @@ class Metric(ABC):
         """Whether the axioms are known to hold for all points, so that nobody needs to look for a violation."""
         return self.sound and all(part.proven for part in self.parts)
 
-    @property
-    def close_view(self) -> bool:
-        """Whether the distances as floats are within a relative 10^-7, where floats hold them at all."""
-        return self.rounds_closely and all(part.close_view for part in self.parts)
-
-    def view_error(self, dimension: int = 1) -> float:
-        """A bound on the relative error of distances as floats, between points with so many coordinates."""
-        del dimension
-        return VIEW_ERROR if self.close_view else math.inf
+    def hierarchy(self, points: Sequence[Any]) -> Hierarchy | None:
+        """The points as nodes of a tree, where the distances are ways along its edges; else None."""
+        del points
+        return None
 
     @property
     def geodesic(self) -> bool:
@@ -219,16 +265,15 @@ class Metric(ABC):
     def violation(self, points: Sequence[Any], strict: bool = False) -> Violation | None:
         """The first axiom found broken, with its points; None where there is none.
 
-        A violation is proven, never a rounding error: candidates are found in floats and decided exactly or in balls of
-        up to 1024 bits, and a tie that these cannot tell from equality is none. Where the axioms are a theorem, nothing
-        is searched. With ``strict``, different points at distance zero are a violation too.
+        A violation is proven, never a rounding error, and none is missed: candidates are all that `enclosures` cannot
+        rule out, and they are decided exactly or in balls of up to 1024 bits. A tie of irrational distances that these
+        cannot tell from equality is none. Where the axioms are a theorem, nothing is searched. With ``strict``,
+        different points at distance zero are a violation too.
 
         >>> from metricdp.metrics import matrix
         >>> print(matrix("abc", [[0, 1, 5], [1, 0, 1], [5, 1, 0]], check=False).violation("abc"))
         the triangle inequality is broken: d('a', 'c') = 5 is more than d('a', 'b') + d('b', 'c') = 1 + 1
         """
-        from metricdp.metrics.axioms import find_violation
-
         return find_violation(self, points, strict=strict, search=not self.proven)
 
     def closure(self, points: Sequence[Any]) -> Metric:
@@ -238,19 +283,21 @@ class Metric(ABC):
         >>> matrix("abc", [[0, 1, 5], [1, 0, 1], [5, 1, 0]], check=False).closure("abc")("a", "c")
         2.0
         """
-        from metricdp.metrics.derived import close
-
-        return close(self, points)
+        return operations.close(self, points)
 
     def farthest(self, points: Sequence[Any]) -> tuple[Any, Any]:
         """Two of the points that are as far apart as any two."""
-        from metricdp.metrics.derived import farthest
-
-        return farthest(self, points)
+        return operations.farthest(self, points)
 
     def diameter(self, points: Sequence[Any]) -> float:
-        """The largest distance between two of the points, as a float; ``enclose(*farthest(points))`` encloses it."""
-        return self(*self.farthest(points))
+        """The largest distance between two of the points, as the nearest float.
+
+        ``enclose(*farthest(points))`` encloses it.
+        """
+        try:
+            return float(self.enclose(*self.farthest(points)))
+        except OverflowError:
+            return math.inf
 
     def normalized(self, points: Sequence[Any]) -> Metric:
         """This metric divided by its diameter over the points, exactly; the scale before it cancels.
@@ -259,9 +306,7 @@ class Metric(ABC):
         >>> print((3 * absolute()).normalized(range(5001)))
         |x − y|/5000
         """
-        from metricdp.metrics.derived import normalize
-
-        return normalize(self, points)
+        return operations.normalize(self, points)
 
     # Words
 
@@ -290,9 +335,11 @@ class Metric(ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
-        from metricdp.metrics.toml import in_code
+        code = f"{self.kind}({', '.join(operations.in_code(value) for value in self.arguments.values())})"
+        return code if len(code) <= _LONGEST_CODE else f"<{self.kind}: {self.formula}>"
 
-        return f"{self.kind}({', '.join(in_code(value) for value in self.arguments.values())})"
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(self.formula)}</b>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # what is cached stays behind
@@ -312,20 +359,35 @@ class Metric(ABC):
         metric = "absolute"
         <BLANKLINE>
         """
-        from metricdp.metrics.toml import write_toml
-
-        return write_toml(self)
+        return operations.write_toml(self)
 
     @staticmethod
     def from_toml(text: str) -> Metric:
         """The metric that `to_toml` wrote."""
-        from metricdp.metrics.toml import read_toml
+        return operations.read_toml(text)
 
-        return read_toml(text)
+
+class _Operations:
+    """What a metric can be asked for, but only modules that build on this one can make; each of them enters its own.
+
+    All of them are imported with `metricdp.metrics`.
+    """
+
+    scaled: Callable[[Level, Metric], Metric]
+    add: Callable[..., Metric]
+    close: Callable[[Metric, Sequence[Any]], Metric]
+    farthest: Callable[[Metric, Sequence[Any]], tuple[Any, Any]]
+    normalize: Callable[[Metric, Sequence[Any]], Metric]
+    in_code: Callable[[Any], str]
+    write_toml: Callable[[Metric], str]
+    read_toml: Callable[[str], Metric]
+
+
+operations = _Operations()
 
 
 def as_metric(value: object) -> Metric:
     """The value, refused where it is no metric."""
     if not isinstance(value, Metric):
-        raise KindError(f"a metric is needed here, not {type(value).__name__}")
+        raise ArgumentError(f"a metric is needed here, such as metrics.absolute(), not {type(value).__name__}")
     return value

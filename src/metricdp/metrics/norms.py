@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, fmpz
 
+from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level
 from metricdp.metrics.amounts import Exact
-from metricdp.metrics.coordinates import Floats
 
 __all__ = ["COMBINE", "Root", "ball_norm", "exact_norm", "exact_sum", "root_norm"]
 

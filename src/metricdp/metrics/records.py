@@ -11,14 +11,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from flint import arb
 
-from metricdp.errors import KindError, ShapeError
+from metricdp.errors import ArgumentError, ShapeError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.level import LevelLike
-from metricdp.metrics.amounts import Exact, budget
-from metricdp.metrics.coordinates import Floats, same_length, tuples
+from metricdp.metrics.amounts import Budget, Exact, budget, sum_of_budgets
+from metricdp.metrics.coordinates import mapping, same_length, tuples
+from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.finite import discrete, individuals, unprotected
 from metricdp.metrics.metric import Metric, as_metric
 from metricdp.metrics.norms import COMBINE, Root, ball_norm, exact_norm, root_norm
-from metricdp.metrics.nulls import nullable
+from metricdp.metrics.nullable import nullable
 
 __all__ = [
     "AddRemove",
@@ -49,6 +51,11 @@ class Positions(Metric):
     def _norm(self) -> float:
         return 1
 
+    @property
+    def adds_up(self) -> bool:
+        """Where the norm is 1."""
+        return self._norm() == 1
+
     def _pairwise(self, points: Any, others: Any) -> Floats:
         left, right = self._read(points), self._read(others)
         same_length(left[0], right[0])
@@ -57,6 +64,15 @@ class Positions(Metric):
         with np.errstate(over="ignore"):
             for metric, (column, other) in zip(self._metrics(len(left[0])), columns, strict=True):
                 total = combine(total, metric.pairwise(column, other))
+        return total
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        left, right = self._read(points), self._read(others)
+        same_length(left[0], right[0])
+        total = Enclosures.exact(np.zeros((len(left), len(right))))
+        columns = zip(zip(*left, strict=True), zip(*right, strict=True), strict=True)
+        for metric, (column, other) in zip(self._metrics(len(left[0])), columns, strict=True):
+            total = total.combined(metric._enclosures(column, other), self._norm())
         return total
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
@@ -115,6 +131,11 @@ class Records(Positions):
     kind: ClassVar[str] = "records"
     _keeps_geodesics: ClassVar[bool] = True
 
+    @property
+    def norm(self) -> float | None:
+        """``p``, where a position holds a number."""
+        return self.p if self.base.unit.on_line and not self.base.unit.moments else None
+
     def _metrics(self, length: int) -> Sequence[Metric]:
         return [self.base] * length
 
@@ -145,6 +166,16 @@ class Attributes(Positions):
         return tuple(name for name, _ in self.metrics)
 
     @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """``names``."""
+        return self.names
+
+    @property
+    def dimension(self) -> int:
+        """How many attributes there are."""
+        return len(self.metrics)
+
+    @property
     def parts(self) -> tuple[Metric, ...]:
         """The metrics of the attributes."""
         return tuple(metric for _, metric in self.metrics)
@@ -152,6 +183,11 @@ class Attributes(Positions):
     def _metrics(self, length: int) -> Sequence[Metric]:
         del length
         return self.parts
+
+    @property
+    def greatest(self) -> Budget:
+        """The sum of the attributes' greatest distances."""
+        return sum_of_budgets(metric.greatest for metric in self.parts)
 
     def _read(self, points: Any) -> list[tuple[Any, ...]]:
         rows = tuples(self._in_order(point, row) for row, point in enumerate(points))
@@ -209,7 +245,7 @@ def records(base: Metric, p: float = 1) -> Records:
     """
     norm = float(p)
     if norm not in COMBINE:
-        raise KindError("records are combined by the norm 1, 2 or infinity")
+        raise ArgumentError(f"records are combined by the norm 1, 2 or infinity, not {p!r}")
     return Records(as_metric(base), norm)
 
 
@@ -228,9 +264,10 @@ def attributes(metrics: Mapping[str, Metric | LevelLike]) -> Attributes:
     >>> d({"age": 30, "diagnosis": "flu"}, {"age": 40, "diagnosis": "gout"})
     1.5
     """
-    named = tuple((name, _of_attribute(metric)) for name, metric in dict(metrics).items())
+    given = mapping(metrics, "attributes", '{"age": absolute() / 10, "diagnosis": 0.5}')
+    named = tuple((name, _of_attribute(metric)) for name, metric in given.items())
     if not named:
-        raise ShapeError("a record has at least one attribute")
+        raise ArgumentError("a record has at least one attribute")
     return Attributes(named)
 
 
@@ -254,7 +291,8 @@ def value_budgets(
     >>> d(("yes", "<18"), ("no", "18+"))
     1.1
     """
-    return attributes({name: individuals(values, form) for name, values in dict(budgets).items()})
+    named = mapping(budgets, "budgets", '{"age": {"<18": 0.5, "18+": 1}}')
+    return attributes({name: individuals(values, form) for name, values in named.items()})
 
 
 def _of_attribute(metric: Metric | LevelLike) -> Metric:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,20 +12,16 @@ import numpy as np
 from flint import arb
 
 from metricdp.errors import LevelError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact
-from metricdp.metrics.coordinates import Floats
-from metricdp.metrics.metric import Metric
+from metricdp.metrics.enclosures import Enclosures, amount_bounds
+from metricdp.metrics.metric import Metric, operations
 from metricdp.metrics.norms import Root
+from metricdp.metrics.trees import Hierarchy
 
 __all__ = ["Scaled"]
-
-_LEAST_LEVEL, _LARGEST_LEVEL = 1e-290, 1e15
-"""Where the floats of a scaled metric are as close as those of its unit: a distance that is large enough for floats may
-hide one of the unit that is not, where the level is larger."""
-
-_ROUNDED = 2.0**-50
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +54,9 @@ class Scaled(Metric):
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             return np.where((distances > 0) & np.isfinite(distances), float(self.level) * distances, distances)
 
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return self.unit._enclosures(points, others).times(amount_bounds(self.level))
+
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         distance = self.unit.exactly(x, y)
         if distance is None or (self.level.log_of is not None and distance not in (0, math.inf)):
@@ -66,6 +66,10 @@ class Scaled(Metric):
     def _irrational(self, x: Any, y: Any) -> arb:
         return self.level.ball() * self.unit.ball(x, y)
 
+    def _square(self, x: Any, y: Any) -> Fraction | None:
+        square = self.unit.square(x, y)
+        return None if square is None or self.level.log_of is not None else self.level.coefficient**2 * square
+
     def _exponential(self, x: Any, y: Any) -> Root | None:
         distance = self.unit.exactly(x, y)
         if isinstance(distance, Fraction):
@@ -73,14 +77,17 @@ class Scaled(Metric):
         unit = self.unit.exponential(x, y)
         return None if unit is None or self.level.log_of is not None else unit.to_the(self.level.coefficient)
 
-    @property
-    def close_view(self) -> bool:
-        """Whether the unit's is, and floats hold the level well."""
-        return _LEAST_LEVEL < float(self.level) < _LARGEST_LEVEL and self.unit.close_view
+    def hierarchy(self, points: Sequence[Any]) -> Hierarchy | None:
+        """That of the unit, with this level before it."""
+        unit = self.unit.hierarchy(points)
+        try:
+            return None if unit is None else unit.scaled(self.level)
+        except LevelError:  # both are logarithms
+            return None
 
-    def view_error(self, dimension: int = 1) -> float:
-        """The unit's, the rounding of the level and of the product."""
-        return self.unit.view_error(dimension) + _ROUNDED if self.close_view else math.inf
+    def farthest(self, points: Sequence[Any]) -> tuple[Any, Any]:
+        """Those of the unit."""
+        return self.unit.farthest(points)
 
     @property
     def greatest(self) -> Budget:
@@ -91,6 +98,46 @@ class Scaled(Metric):
         except LevelError:  # both are logarithms
             return math.inf
 
+    @property
+    def distance_to_null(self) -> Budget | None:
+        """The level times that of the unit."""
+        return self._levelled(self.unit.distance_to_null)
+
+    @property
+    def capped_at(self) -> Budget | None:
+        """The level times that of the unit."""
+        return self._levelled(self.unit.capped_at)
+
+    def _levelled(self, amount: Budget | None) -> Budget | None:
+        return self.level * amount if isinstance(amount, Level) else amount
+
+    def without_null(self) -> Metric:
+        """The level times that of the unit."""
+        return self.unit.without_null() * self.level
+
+    def without_cap(self) -> Metric:
+        """The level times that of the unit."""
+        return self.unit.without_cap() * self.level
+
+    def on_numbers(self) -> Metric:
+        """The level times that of the unit."""
+        return self.unit.on_numbers() * self.level
+
+    @property
+    def grows(self) -> bool:
+        """Whether the unit does."""
+        return self.unit.grows
+
+    @property
+    def leaves(self) -> tuple[Metric, ...]:
+        """Those of the unit."""
+        return self.unit.leaves
+
+    @property
+    def concave(self) -> bool:
+        """Whether the unit is."""
+        return self.unit.concave
+
     def _formula(self) -> str:
         return amounts.scaled_formula(self.level, self.unit.bracketed)
 
@@ -99,3 +146,6 @@ class Scaled(Metric):
 
     def __repr__(self) -> str:
         return f"{amounts.code(self.level)} * {self.unit!r}"
+
+
+operations.scaled = Scaled

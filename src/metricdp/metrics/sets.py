@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from metricdp.errors import KindError, ShapeError
+from metricdp.exact.arrays import Floats
 from metricdp.metrics.amounts import Exact
-from metricdp.metrics.coordinates import Floats, label
+from metricdp.metrics.coordinates import label
+from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
 
 __all__ = ["SymmetricDifference", "symmetric_difference"]
@@ -27,6 +29,11 @@ class SymmetricDifference(Metric):
     typical: ClassVar[tuple[int, ...]] = (1, 2, 5)
     _unit_name: ClassVar[str | None] = "elements"
 
+    @property
+    def pair_words(self) -> str:
+        """One element more or less."""
+        return "for each element"
+
     def _pairwise(self, points: Any, others: Any) -> Floats:
         left, right = _sets(points), _sets(others)
         elements = {element: place for place, element in enumerate(frozenset().union(*left, *right))}
@@ -34,6 +41,9 @@ class SymmetricDifference(Metric):
         sizes, sizes_ = members.sum(axis=1), members_.sum(axis=1)
         distances: Floats = np.add.outer(sizes, sizes_) - 2 * (members @ members_.T)  # whole numbers, exact in floats
         return distances
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return Enclosures.exact(self._pairwise(points, others))
 
     def _exactly(self, x: Any, y: Any) -> Exact:
         (left,), (right,) = _sets([x]), _sets([y])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,16 +11,21 @@ from typing import Any
 
 from flint import arb
 
-from metricdp.errors import InputError, KindError, NotAMetricError, ShapeError, UnknownCategoryError
-from metricdp.metrics.coordinates import Floats, frozen, label
+from metricdp.errors import ArgumentError, DataError, NotAMetricError, UnknownCategoryError
+from metricdp.exact.arrays import Floats
+from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.records import hamming
 from metricdp.metrics.vectors import absolute, euclidean
+from metricdp.visible import visible
 
 __all__ = ["Space"]
 
+_SHOWN = 8
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Space:
     """Finitely many points and a metric on them.
 
@@ -41,17 +47,25 @@ class Space:
 
     def __init__(self, points: Iterable[Any], metric: Metric) -> None:
         if not isinstance(metric, Metric):
-            raise KindError(f"a metric is needed here, not {type(metric).__name__}")
+            raise ArgumentError(f"a metric is needed here, not {type(metric).__name__}")
         object.__setattr__(self, "points", tuple(frozen(point) for point in points))
         object.__setattr__(self, "metric", metric)
         if not self.points:
-            raise ShapeError("a space has at least one point")
+            raise ArgumentError("a space has at least one point")
         _ = self._places, metric.pairwise(self.points, self.points[:1])  # refuses what is listed twice, or is no point
         if not metric.proven:
             violation = metric.violation(self.points)
             if violation is not None:
                 advice = "; metric.closure(points) mends it" if violation.mendable else ""
                 raise NotAMetricError(f"{violation}{advice}", violation)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(visible(repr(point), 40) for point in self.points[:_SHOWN])
+        more = f", .. {len(self.points):,} points" if len(self.points) > _SHOWN else ""
+        return f"Space([{shown}{more}], {self.metric!r})"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{len(self.points):,} points</b>, {html.escape(str(self.metric))}: {html.escape(repr(self))}"
 
     @classmethod
     def line(cls, n: int, metric: Metric | None = None) -> Space:
@@ -86,15 +100,20 @@ class Space:
     def __getstate__(self) -> dict[str, Any]:
         return {"points": self.points, "metric": self.metric}  # what is cached stays behind
 
-    def __repr__(self) -> str:
-        return f"Space({len(self)} points, {self.metric!r})"
-
     @cached_property
     def distances(self) -> Floats:
-        """All pairwise distances as floats, a view that cannot be written to."""
-        distances = self.metric.pairwise(self.points)
+        """All pairwise distances as floats, a view that cannot be written to; proofs use `enclosures`.
+
+        It is kept within them: zero and infinite only where a distance is so.
+        """
+        distances = self.enclosures.around(self.metric.pairwise(self.points))
         distances.setflags(write=False)
         return distances
+
+    @cached_property
+    def enclosures(self) -> Enclosures:
+        """Floats below and above all pairwise distances, proved; see `Metric.enclosures`."""
+        return self.metric.enclosures(self.points)
 
     def ball(self, i: int, j: int) -> arb:
         """The distance between ``points[i]`` and ``points[j]`` as a ball at the working precision."""
@@ -113,7 +132,7 @@ class Space:
         for row, point in enumerate(self.points):
             first = places.setdefault(_key(point, row), row)
             if first != row:
-                raise InputError(f"the same point as in row {first}", row)
+                raise DataError(f"the same point as in row {first}", row)
         return places
 
 

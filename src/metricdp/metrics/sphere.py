@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb, fmpq
+from numpy.typing import NDArray
 
 from metricdp.errors import OutOfDomainError, ShapeError
-from metricdp.exact.balls import ball
+from metricdp.exact.arrays import Floats
+from metricdp.exact.balls import ball, float_below
 from metricdp.metrics.amounts import Exact, formula, positive
-from metricdp.metrics.coordinates import Floats, coordinates, to_floats, vector
+from metricdp.metrics.coordinates import coordinates, to_floats, vector
+from metricdp.metrics.enclosures import Enclosures, amount_bounds
+from metricdp.metrics.globe_angles import ANGLE_ERROR, angles
 from metricdp.metrics.metric import Metric
 
 __all__ = ["EARTH_RADIUS", "GreatCircle", "great_circle"]
@@ -31,25 +35,33 @@ class GreatCircle(Metric):
 
     radius: Fraction = EARTH_RADIUS
     kind: ClassVar[str] = "great_circle"
-    rounds_closely: ClassVar[bool] = False  # coordinates are rounded before they are subtracted
     sound: ClassVar[bool] = True
     _geodesic: ClassVar[bool] = True
     _unit_name: ClassVar[str | None] = "m"
 
-    # Both are sums of non-negative terms and add up to 1, so neither loses digits: not between neighbours, where the
-    # arc cosine does, nor between antipodes, where the arc sine does.
-    #   sin²(t/2) = sin²((φ₁ − φ₂)/2) + cos φ₁ cos φ₂ sin²(Δλ/2)
-    #   cos²(t/2) = sin²((φ₁ + φ₂)/2) + cos φ₁ cos φ₂ cos²(Δλ/2)
+    @property
+    def on_globe(self) -> bool:
+        """They are."""
+        return True
+
+    @property
+    def dimension(self) -> int:
+        """Two: latitude and longitude."""
+        return 2
 
     def _pairwise(self, points: Any, others: Any) -> Floats:
+        return float_below(self.radius) * _angles(to_floats(self._read(points)), to_floats(self._read(others)))
+
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
         left, right = self._read(points), self._read(others)
-        latitude, latitude_ = left[:, 0, None], right[None, :, 0]
-        degrees = left[:, 1, None] - right[None, :, 1]
-        half = np.radians(degrees - 360 * np.round(degrees / 360)) / 2
-        cosines = np.sqrt(_cosine(latitude) * _cosine(latitude_))
-        sine = np.hypot(np.sin(np.radians((latitude - latitude_) / 2)), cosines * np.sin(half))
-        cosine = np.hypot(np.sin(np.radians((latitude + latitude_) / 2)), cosines * np.cos(half))
-        return np.asarray(2 * float(self.radius) * np.arctan2(sine, cosine))
+        proved = angles(left.tolist(), right.tolist())
+        if proved is None:
+            return Enclosures.unknown((len(left), len(right)))
+        same = np.equal.outer(left[:, 0], right[:, 0]) & np.equal.outer(left[:, 1], right[:, 1])
+        lower = np.nextafter(np.maximum(proved - ANGLE_ERROR, 0), 0)
+        upper = np.nextafter(proved + ANGLE_ERROR, np.inf)
+        known = Enclosures(np.where(same, 0.0, lower), np.where(same, 0.0, upper))
+        return known.times(amount_bounds(self.radius))
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         (latitude, longitude), (latitude_, longitude_) = _point(x), _point(y)
@@ -65,14 +77,16 @@ class GreatCircle(Metric):
         cosine = _sin((latitude + latitude_) / 2) ** 2 + cosines * _cos(half) ** 2
         return 2 * ball(self.radius) * arb.atan2(sine.sqrt(), cosine.sqrt())
 
-    def _read(self, points: Any) -> Floats:
-        array = to_floats(coordinates(points))
+    def _read(self, points: Any) -> NDArray[Any]:
+        """Places with their longitudes between -360 and 360, exactly: as floats where they are floats."""
+        array = coordinates(points)
         if array.shape[1] != 2:
             raise ShapeError("a place is a pair (latitude, longitude)", 0)
-        beyond = abs(array[:, 0]) > 90
+        beyond = np.asarray(abs(array[:, 0]) > 90, dtype=bool)
         if beyond.any():
             raise _beyond(int(beyond.argmax()))
-        return array
+        longitudes = array[:, 1] % 360 if array.dtype == object else np.fmod(array[:, 1], 360)
+        return np.stack([array[:, 0], longitudes], axis=1)
 
     def _formula(self) -> str:
         sphere = "" if self.radius == EARTH_RADIUS else f", R = {formula(self.radius)}"
@@ -108,6 +122,21 @@ def _point(place: Any) -> tuple[Fraction, Fraction]:
 
 def _beyond(row: int | None) -> OutOfDomainError:
     return OutOfDomainError("a latitude lies between -90 and 90 degrees; is the order (latitude, longitude)?", row)
+
+
+def _angles(left: Floats, right: Floats) -> Floats:
+    """The angle between all pairs of places, as seen from the middle of the globe, in radians."""
+    # Both are sums of non-negative terms and add up to 1, so neither loses digits: not between neighbours, where the
+    # arc cosine does, nor between antipodes, where the arc sine does.
+    #   sin²(t/2) = sin²((φ₁ − φ₂)/2) + cos φ₁ cos φ₂ sin²(Δλ/2)
+    #   cos²(t/2) = sin²((φ₁ + φ₂)/2) + cos φ₁ cos φ₂ cos²(Δλ/2)
+    latitude, latitude_ = left[:, 0, None], right[None, :, 0]
+    degrees = left[:, 1, None] - right[None, :, 1]
+    half = np.radians(degrees - 360 * np.round(degrees / 360)) / 2
+    cosines = np.sqrt(_cosine(latitude) * _cosine(latitude_))
+    sine = np.hypot(np.sin(np.radians((latitude - latitude_) / 2)), cosines * np.sin(half))
+    cosine = np.hypot(np.sin(np.radians((latitude + latitude_) / 2)), cosines * np.cos(half))
+    return np.asarray(2 * np.arctan2(sine, cosine))
 
 
 def _cosine(latitude: Floats) -> Floats:

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from metricdp.errors import KindError
+from metricdp.errors import ArgumentError
 from metricdp.exact.level import Level
 from metricdp.metrics.algebra import add, maximum
 from metricdp.metrics.amounts import code, plain
 from metricdp.metrics.coordinates import frozen
-from metricdp.metrics.metric import Metric
+from metricdp.metrics.metric import Metric, operations
+from metricdp.metrics.registry import METRICS
 
 __all__ = ["from_tree", "in_code", "read_toml", "to_tree", "write_toml"]
 
@@ -44,7 +45,7 @@ def from_tree(tree: Mapping[str, Any]) -> Metric:
     try:
         inspect.signature(constructor).bind(**arguments)
     except TypeError as problem:
-        raise KindError(f"metric {tree['metric']!r}: {problem}") from None
+        raise ArgumentError(f"metric {tree['metric']!r}: {problem}") from None
     return constructor(**arguments)
 
 
@@ -58,7 +59,7 @@ def read_toml(text: str) -> Metric:
     try:
         return from_tree(tomllib.loads(text))
     except tomllib.TOMLDecodeError as problem:
-        raise KindError(f"this is not TOML: {problem}") from None
+        raise ArgumentError(f"this is not TOML: {problem}") from None
 
 
 def in_code(value: Any) -> str:
@@ -71,13 +72,11 @@ def in_code(value: Any) -> str:
 
 
 def _constructor(kind: Any) -> Callable[..., Metric]:
-    from metricdp import metrics
-
-    known = sorted([name for name in metrics.__all__ if name.islower()] + list(_METHODS))
-    if kind not in known:
-        raise KindError(f"a metric is one of: {', '.join(known)}")
-    constructor: Callable[..., Metric] = _METHODS[kind] if kind in _METHODS else getattr(metrics, kind)
-    return constructor
+    made = _METHODS.get(kind) if isinstance(kind, str) else None
+    found = METRICS.find(kind) if made is None and isinstance(kind, str) else made
+    if found is None:
+        raise ArgumentError(f"a metric is one of: {', '.join(sorted([*METRICS, *_METHODS]))}")
+    return found
 
 
 def _plain(value: Any) -> Any:
@@ -88,7 +87,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(entry) for entry in value]
     if not isinstance(value, (str, bool, int, float, Fraction, Level)):
-        raise KindError(f"a metric with a {type(value).__name__} in it has no form in TOML")
+        raise ArgumentError(f"a metric with a {type(value).__name__} in it has no form in TOML")
     return value if isinstance(value, (str, bool)) else plain(value)
 
 
@@ -104,7 +103,7 @@ def _point(value: Any) -> Any:
             return number
     elif isinstance(value, (str, bool, datetime.date, datetime.time)):  # a datetime is a date
         return value
-    raise KindError(f"a point of type {type(value).__name__} has no TOML form")
+    raise ArgumentError(f"a point of type {type(value).__name__} has no TOML form")
 
 
 def _entries(entries: dict[Any, Any]) -> Any:
@@ -150,3 +149,8 @@ def _key(name: str) -> str:
 
 def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML escapes it, JSON does not
+
+
+operations.in_code = in_code
+operations.write_toml = write_toml
+operations.read_toml = read_toml

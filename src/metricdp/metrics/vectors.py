@@ -12,9 +12,11 @@ from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.errors import ShapeError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball
 from metricdp.metrics.amounts import Exact, positive
-from metricdp.metrics.coordinates import Floats, coordinates, same_length, to_floats, vector
+from metricdp.metrics.coordinates import coordinates, same_length, to_floats, vector
+from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.norms import COMBINE, ball_norm, exact_norm
 
@@ -32,6 +34,9 @@ __all__ = [
 ]
 
 
+_SMALL, _LARGE = 1e-100, 1e100
+
+
 @dataclass(frozen=True, repr=False)
 class Norm(Metric):
     """A distance ``‖x − y‖`` between vectors, with ``p`` 1, 2 or infinity. The points tell the dimension."""
@@ -39,6 +44,25 @@ class Norm(Metric):
     p: ClassVar[float]
     sound: ClassVar[bool] = True
     _geodesic: ClassVar[bool] = True
+
+    @property
+    def norm(self) -> float:
+        """``p``."""
+        return self.p
+
+    @property
+    def grows(self) -> bool:
+        """It does, for vectors of one number."""
+        return True
+
+    def on_numbers(self) -> Metric:
+        """The absolute difference."""
+        return absolute()
+
+    @property
+    def adds_up(self) -> bool:
+        """For the norm 1."""
+        return self.p == 1
 
     def _read(self, points: Any) -> NDArray[Any]:
         return coordinates(points)
@@ -55,12 +79,36 @@ class Norm(Metric):
                 total = combine(total, to_floats(abs(np.subtract.outer(left[:, column], right[:, column]))))
         return total
 
-    def view_error(self, dimension: int = 1) -> float:
-        """Two roundings for each coordinate, of its difference and of a sum, a root or a maximum; four times that."""
-        return (dimension + 4) * 2.0**-50
+    def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        left, right = self._read(points), self._read(others)
+        same_length(left[0], right[0])
+        if _ordinary(left) and _ordinary(right):
+            return self._quickly(left, right)
+        total = Enclosures.exact(np.zeros((len(left), len(right))))
+        for column in range(left.shape[1]):
+            total = total.combined(_differences(left[:, column], right[:, column]), self.p)
+        return total
+
+    def _quickly(self, left: Floats, right: Floats) -> Enclosures:
+        """The same for coordinates whose squares floats hold: few roundings for each, and all of them relative."""
+        total = np.zeros((len(left), len(right)))
+        for column in range(left.shape[1]):
+            apart = np.abs(np.subtract.outer(left[:, column], right[:, column]))
+            if self.p == 2:
+                apart *= apart
+            total = np.maximum(total, apart, out=total) if self.p == math.inf else np.add(total, apart, out=total)
+        if self.p == 2:
+            np.sqrt(total, out=total)
+        error = (left.shape[1] + 4) * 2.0**-51
+        return Enclosures(total * (1 - error), total * (1 + error))
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         return exact_norm(self._differences(x, y), self.p)
+
+    def _square(self, x: Any, y: Any) -> Fraction | None:
+        return sum(
+            (difference**2 for difference in self._differences(x, y)), Fraction(0)
+        )  # of the norm 2: others are exact
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return ball_norm([ball(difference) for difference in self._differences(x, y)], self.p)
@@ -78,6 +126,21 @@ class Absolute(Norm):
     kind: ClassVar[str] = "absolute"
     symbol: ClassVar[str] = "|x − y|"
     p: ClassVar[float] = 1
+
+    @property
+    def on_line(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def dimension(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def adds_up(self) -> bool:
+        """A number has no positions."""
+        return False
 
     def _read(self, points: Any) -> NDArray[Any]:
         array = coordinates(points)
@@ -168,6 +231,29 @@ def normalized_manhattan(diameter: int | float | Fraction) -> Metric:
     0.05
     """
     return manhattan() / positive(diameter, "diameter")
+
+
+def _ordinary(coordinates: NDArray[Any]) -> bool:
+    """Whether floats hold the coordinates, and the squares of all their differences, far from the ends of their range.
+
+    Two floats that differ do so by at least 2^-53 of the lesser one, or by the other where that is zero.
+    """
+    if coordinates.dtype == object:
+        return False
+    sizes = np.abs(coordinates)
+    return bool((sizes < _LARGE).all() and sizes.min(initial=1.0, where=sizes > 0) > _SMALL)
+
+
+def _differences(left: NDArray[Any], right: NDArray[Any]) -> Enclosures:
+    """``|a − b|`` for all pairs of numbers, enclosed."""
+    if object in (left.dtype, right.dtype):
+        exact = abs(np.subtract.outer(_exact(left), _exact(right)))
+        return Enclosures.rounded(to_floats(exact), exact == 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.subtract.outer(left, right)
+        part = rounded - left[:, None]  # the error of a rounded difference is a float, too (Knuth)
+        error = (left[:, None] - (rounded - part)) - (right[None, :] + part)
+    return Enclosures.rounded(abs(rounded), error == 0)
 
 
 def _exact(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,6 +41,15 @@ class Verdict:
     witness: tuple[Any, Any, Any] | None
     metric: Metric
     delta: Fraction = Fraction(0)
+
+    @property
+    def reason(self) -> str:
+        """Why it holds, or does not, in a sentence."""
+        return str(self).splitlines()[-1]
+
+    def _repr_html_(self) -> str:
+        first, *rest = str(self).splitlines()
+        return f"<b>{html.escape(first)}</b><br>{'<br>'.join(map(html.escape, rest))}"
 
     def __bool__(self) -> bool:
         return self.holds

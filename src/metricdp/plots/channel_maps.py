@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metricdp.channels.channel import Channel
 from metricdp.errors import KindError, MissingExtraError, UnknownCategoryError
+from metricdp.exact.arrays import Floats
 from metricdp.metrics import EARTH_RADIUS
 from metricdp.metrics.metric import Metric
-from metricdp.plots.svg import ACCENT, INK, MARK
+from metricdp.plots.svg import ACCENT, INK, MARK, literal, quietly
+from metricdp.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,6 @@ _BUBBLE = 2200.0  # square points, for a probability of one; more where all prob
 _SEEN = 0.005  # probabilities below it get no line
 _TEXT = 9.0
 
-Floats = NDArray[np.float64]
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]
 
@@ -70,7 +70,7 @@ def channel_map(
         raise UnknownCategoryError(f"{secret!r} is not among the inputs of the channel")
     metric = None if channel.promise is None else channel.promise.metric
     labels = list(dict.fromkeys([*channel.inputs, *channel.outputs]))
-    globe = metric is not None and metric.unit.kind == "great_circle"
+    globe = metric is not None and metric.on_globe
     where = {label: (x, y) for label, (x, y) in zip(labels, _projected(labels, places, globe).tolist(), strict=True)}
     called = {label: (names or {}).get(label, str(label)) for label in labels}
     chances = channel.matrix[channel.inputs.index(secret)]
@@ -93,7 +93,8 @@ def channel_map(
     _bars(bars, [called[z] for z in channel.outputs], chances, [z == secret for z in channel.outputs])
     if channel.promise is not None:
         bars.set_title(str(channel.promise), loc="right", fontsize=_TEXT, color=_DIM)
-    figure.draw_without_rendering()
+    with quietly():
+        figure.draw_without_rendering()
     sizes = dict(zip(channel.inputs, rings.tolist(), strict=True))
     for z, chance in zip(channel.outputs, chances.tolist(), strict=True):
         sizes[z] = max(sizes.get(z, 0.0), scale * chance)
@@ -238,7 +239,7 @@ def _bounds(spots: Floats) -> Floats:
 def _caption(axes: Axes, start: Place, metric: Metric | None) -> list[str]:
     """What is drawn how, in a line each; draws the circle within which likelihoods differ by a factor 2 at most."""
     lines = ["discs: how likely a place is released; rings: how likely it was the secret"]
-    if metric is None or metric.unit.kind not in ("great_circle", "euclidean"):
+    if metric is None or not (metric.on_globe or metric.norm == 2):
         return lines
     from matplotlib.patches import Circle
 
@@ -372,8 +373,9 @@ def _order(labels: Sequence[Any]) -> list[int]:
     return list(range(len(labels)))
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _short(name: str, most: int) -> str:
+    text = visible(name[: most + 1])
+    return literal(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def _percent(chance: float) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metricdp.plots.svg import quietly
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -30,5 +32,5 @@ def save(figure: Figure, path: Path, form: str) -> None:
     """
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "metricdp"}):
+    with quietly(), matplotlib.rc_context({"svg.hashsalt": "metricdp"}):
         figure.savefig(path, format=form, dpi=150, facecolor="white", metadata=_UNDATED[form])

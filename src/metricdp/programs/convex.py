@@ -18,9 +18,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from metricdp.exact.refine import Floats
+from metricdp.exact.arrays import Floats
 
-__all__ = ["InverseSquares", "Logarithms", "Shares", "best_shares"]
+__all__ = ["BudgetShares", "InverseSquares", "Logarithms", "best_shares"]
 
 _MOST_STEPS = 120
 _PATIENCE = 12
@@ -123,7 +123,7 @@ class Logarithms:
         return self.weights / sums
 
 
-class Shares(NamedTuple):
+class BudgetShares(NamedTuple):
     """A point within the limits, multipliers of the rows, and what they prove of it in floats.
 
     Attributes:
@@ -138,7 +138,9 @@ class Shares(NamedTuple):
 
 
 @np.errstate(all="ignore")  # what is not finite ends the search with the best so far
-def best_shares(objective: Objective, rows: Floats, start: Floats | None = None, tolerance: float = 1e-13) -> Shares:
+def best_shares(
+    objective: Objective, rows: Floats, start: Floats | None = None, tolerance: float = 1e-13
+) -> BudgetShares:
     """The x that minimises the objective with ``rows @ x <= 1``, by primal and dual steps along the central path.
 
     Args:
@@ -198,10 +200,10 @@ def best_shares(objective: Objective, rows: Floats, start: Floats | None = None,
     return best
 
 
-def _judged(objective: Objective, rows: Floats, x: Floats, y: Floats) -> Shares:
+def _judged(objective: Objective, rows: Floats, x: Floats, y: Floats) -> BudgetShares:
     bound = objective.bound(rows.T @ y, float(y.sum()))
     excess = objective.excess(objective.value(x), bound)
-    return Shares(x, y, excess if np.isfinite(excess) else np.inf)
+    return BudgetShares(x, y, excess if np.isfinite(excess) else np.inf)
 
 
 def _length(values: Floats, change: Floats) -> float:

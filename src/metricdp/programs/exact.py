@@ -15,7 +15,7 @@ from functools import cached_property
 
 from flint import fmpz_mat
 
-from metricdp.errors import ShapeError
+from metricdp.errors import ArgumentError
 
 __all__ = ["Echelon", "integers", "point_on_support"]
 
@@ -114,7 +114,7 @@ def point_on_support(
 ) -> list[Fraction] | None:
     """The exact x >= 0 with ``M x = b`` that is zero outside the support; None where elimination finds none.
 
-    On independent columns, such as those of a basis, there is one x at most and None is a proof that it is not there.
+    On independent columns, such as those of a basis, there is at most one x, and None proves that there is none.
     On dependent ones those that depend on earlier ones are left at zero, and None proves nothing.
 
     >>> point_on_support([[1, 1, 1], [1, 2, 4]], [1, 3], [0, 2])
@@ -125,7 +125,7 @@ def point_on_support(
     chosen = sorted(set(support))
     columns = {len(row) for row in matrix}
     if len(matrix) != len(right) or len(columns) != 1:
-        raise ShapeError(f"{len(matrix)} rows of one length want as many right-hand sides, not {len(right)}")
+        raise ArgumentError(f"{len(matrix)} rows of equal length need as many right-hand sides, not {len(right)}")
     if not chosen:
         return None if any(right) else [Fraction(0)] * columns.pop()
     whole, _ = integers([*(row[place] for place in chosen), side] for row, side in zip(matrix, right, strict=True))

@@ -9,42 +9,37 @@ unit more of a row's bound adds to it, and by complementarity only binding rows 
 
 A program stays alive between solves: columns and rows are added, costs and bounds changed, and the next solve starts
 from the last basis. That is what column generation and lazy rows need.
+
+The solver, HiGHS, is loaded when the first program is made, not when this module is imported.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Literal
 
-import highspy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metricdp.errors import InputError, LevelError, NotFiniteError, ShapeError
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
+from metricdp.programs.solution import Basis, Solution, Status
 
-__all__ = ["Basis", "LinearProgram", "Solution", "Sparse", "Status"]
+__all__ = ["LinearProgram", "Sparse"]
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int32]
+Indices = NDArray[np.int32]
 Method = Literal["choose", "simplex", "primal", "dual", "ipm"]
 _SIMPLEX = {"dual": 1, "primal": 4}
+
+_PATIENCE = 1.0
+"""Seconds that an interrupted solver has to stop."""
 
 _SEED = 1
 _SMALLEST = 1e-12
 """The least entry of a matrix that the solver keeps; by itself it would drop all below 1e-9."""
-
-
-class Status(Enum):
-    """How a solve ended; only `OPTIMAL` comes with an optimum, the others with the last point seen, if any."""
-
-    OPTIMAL = "optimal"
-    INFEASIBLE = "infeasible"
-    UNBOUNDED = "unbounded"
-    TIME_LIMIT = "time limit"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -60,8 +55,8 @@ class Sparse:
     [0, 2]
     """
 
-    starts: Places
-    places: Places
+    starts: Indices
+    places: Indices
     values: Floats
 
     @classmethod
@@ -89,62 +84,6 @@ class Sparse:
         return len(self.starts)
 
 
-@dataclass(frozen=True)
-class Basis:
-    """Where the simplex method stood: which columns and rows are basic, and at which bound the others rest.
-
-    Attributes:
-        columns: one code of the solver for each column; see `basic_columns`.
-        rows: the same for each row.
-    """
-
-    columns: tuple[int, ...]
-    rows: tuple[int, ...]
-
-    @classmethod
-    def of_columns(cls, columns: int, basic: Iterable[int], rows: int) -> Basis:
-        """Some columns basic, the other columns at their lower and all rows at their upper bounds."""
-        codes = [int(highspy.HighsBasisStatus.kLower)] * columns
-        for place in basic:
-            codes[place] = int(highspy.HighsBasisStatus.kBasic)
-        return cls(tuple(codes), (int(highspy.HighsBasisStatus.kUpper),) * rows)
-
-    @property
-    def basic_columns(self) -> list[int]:
-        """The columns whose values the basis determines; all others rest at a bound."""
-        return [place for place, code in enumerate(self.columns) if code == int(highspy.HighsBasisStatus.kBasic)]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """What a solve gave, in floats.
-
-    Attributes:
-        status: how it ended.
-        objective: ``costs . primal``; NaN without a point.
-        primal: the value of each column.
-        duals: y, one for each row.
-        reduced_costs: ``costs - M^T y``, one for each column.
-        basis: None where the method left none (ipm without crossover).
-        iterations: of the method that was used.
-        ray: of an infeasible program, multipliers of its rows that prove it so, where the solver has them.
-    """
-
-    status: Status
-    objective: float
-    primal: Floats
-    duals: Floats
-    reduced_costs: Floats
-    basis: Basis | None
-    iterations: int
-    ray: Floats | None = None
-
-    @property
-    def optimal(self) -> bool:
-        """Whether the solver says that it found an optimum; that is no proof."""
-        return self.status is Status.OPTIMAL
-
-
 class LinearProgram:
     """A linear program that can grow (see the module for the problem and the signs of its duals).
 
@@ -165,7 +104,10 @@ class LinearProgram:
 
     def __init__(self, maximize: bool = False, tolerance: float = 1e-9) -> None:
         if not 1e-10 <= tolerance <= 1e-2:
-            raise LevelError("a tolerance of the solver lies between 1e-10 and 1e-2")
+            raise ArgumentError(f"the tolerance of the solver must be between 1e-10 and 1e-2, not {tolerance}")
+        import highspy
+
+        self._stopping: threading.Event | None = None
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, value in (
             ("output_flag", False),
@@ -250,6 +192,7 @@ class LinearProgram:
         presolve: bool = True,
         crossover: bool = True,
         keep_basis: bool = True,
+        interruptible: bool = False,
     ) -> Solution:
         """Solve it, from the last basis where there is one.
 
@@ -262,14 +205,18 @@ class LinearProgram:
             crossover: whether "ipm" ends with a basis; without it, it ends in the middle of the optimal points.
             keep_basis: whether the solution holds its basis; where many small solves follow each other, copying it
                 costs as much as they do. The program itself always starts from its last one.
+            interruptible: whether Ctrl-C ends the solve at once; it then runs in a thread of its own. Without it, a
+                KeyboardInterrupt waits for the end of the solve.
 
         Raises:
-            LevelError: a method that does not exist, or a time limit that is not positive.
+            ArgumentError: if the method does not exist, or the time limit is not positive.
         """
         if method not in ("choose", "simplex", *_SIMPLEX, "ipm"):
-            raise LevelError('the method is "choose", "simplex", "primal", "dual" or "ipm"')
+            raise ArgumentError(f'method must be "choose", "simplex", "primal", "dual" or "ipm", not {method!r}')
         if not time_limit > 0:
-            raise LevelError("a time limit is positive")
+            raise ArgumentError(f"time_limit must be a positive number of seconds, not {time_limit!r}")
+        import highspy
+
         self._option("solver", "simplex" if method in _SIMPLEX else method)
         self._option("simplex_strategy", _SIMPLEX.get(method, 1))
         self._option("presolve", "choose" if presolve else "off")
@@ -277,31 +224,76 @@ class LinearProgram:
         self._option("time_limit", self._solver.getRunTime() + time_limit)  # the solver's clock runs on between solves
         if basis is not None:
             self._start_from(basis)
-        self._run()
+        run = self._run_interruptibly if interruptible else self._run
+        run()
         if self._solver.getModelStatus() == highspy.HighsModelStatus.kUnboundedOrInfeasible:
             self._option("presolve", "off")  # which of the two, presolve does not say
-            self._run()
+            run()
         return self._solution(keep_basis)
 
     def _run(self) -> None:
-        """Run with one thread; a process whose solver was first used with more refuses another number, not zero."""
-        if self._solver.run() == highspy.HighsStatus.kError:
+        """Run with one thread; where the process first used the solver with more, take that number (written as 0)."""
+        import highspy
+
+        if self._solver.run() == highspy.HighsStatus.kError and not self._told_to_stop:
             self._option("threads", 0)
             self._solver.run()
 
+    def _run_interruptibly(self) -> None:
+        """Run in another thread; a KeyboardInterrupt here stops the solver, or leaves it behind where it does not stop.
+
+        The solver looks neither at its callbacks nor at its time limit in some phases. Then its thread goes on until
+        its end, without any effect, and the program cannot be used again.
+        """
+        if self._stopping is None:
+            self._stopping = threading.Event()
+            for callbacks in (self._solver.cbSimplexInterrupt, self._solver.cbIpmInterrupt):
+                callbacks.subscribe(self._stop_if_told)
+        self._stopping.clear()
+        failures: list[Exception] = []
+        ended = threading.Event()
+
+        def run() -> None:
+            try:
+                self._run()
+            except Exception as error:  # raised below, by whoever waits
+                failures.append(error)
+            finally:
+                ended.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            ended.wait()
+        except KeyboardInterrupt:
+            self._stopping.set()
+            ended.wait(_PATIENCE)
+            raise
+        if failures:
+            raise failures[0]
+
+    @property
+    def _told_to_stop(self) -> bool:
+        return self._stopping is not None and self._stopping.is_set()
+
+    def _stop_if_told(self, event: Any) -> None:
+        if self._told_to_stop:
+            event.interrupt()
+
     def _start_from(self, basis: Basis) -> None:
         if len(basis.columns) != self.columns or len(basis.rows) != self.rows:
-            raise ShapeError(
+            raise ArgumentError(
                 f"a basis of {len(basis.columns)} columns and {len(basis.rows)} rows does not fit a program "
                 f"of {self.columns} and {self.rows}"
             )
+        import highspy
+
         start = highspy.HighsBasis()
         start.col_status = [highspy.HighsBasisStatus(code) for code in basis.columns]
         start.row_status = [highspy.HighsBasisStatus(code) for code in basis.rows]
         _check(self._solver.setBasis(start), "the basis")
 
     def _solution(self, keep_basis: bool) -> Solution:
-        status = _STATUSES.get(self._solver.getModelStatus(), Status.UNKNOWN)
+        status = _STATUSES.get(self._solver.getModelStatus().name, Status.UNKNOWN)
         point, info = self._solver.getSolution(), self._solver.getInfo()
         held = self._solver.getBasis() if keep_basis else None
         ray = None
@@ -324,12 +316,14 @@ class LinearProgram:
 
 
 _STATUSES = {
-    highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
-    highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
-    highspy.HighsModelStatus.kInfeasible: Status.INFEASIBLE,
-    highspy.HighsModelStatus.kUnbounded: Status.UNBOUNDED,
-    highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
+    "kOptimal": Status.OPTIMAL,
+    "kModelEmpty": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    "kUnbounded": Status.UNBOUNDED,
+    "kTimeLimit": Status.TIME_LIMIT,
+    "kInterrupt": Status.TIME_LIMIT,
 }
+"""The solver's names of how a solve ended."""
 
 
 def _basis(held: Any) -> Basis:
@@ -337,8 +331,8 @@ def _basis(held: Any) -> Basis:
 
 
 def _check(status: Any, what: str) -> None:
-    if status == highspy.HighsStatus.kError:
-        raise InputError(f"the solver refuses {what}")
+    if status.name == "kError":
+        raise ArgumentError(f"the solver refuses {what}")
 
 
 def _vector(values: ArrayLike, length: int | None, what: str, finite: bool = False) -> Floats:
@@ -346,18 +340,18 @@ def _vector(values: ArrayLike, length: int | None, what: str, finite: bool = Fal
     if array.ndim == 0:
         array = np.full(1 if length is None else length, array)
     if array.ndim != 1 or (length is not None and len(array) != length):
-        raise ShapeError(f"{what} is wanted for each of {length}, not an array of shape {array.shape}")
+        raise ArgumentError(f"{what} is needed for each of {length}; an array of shape {array.shape} was given")
     bad = ~np.isfinite(array) if finite else np.isnan(array)
     if bad.any():
-        raise NotFiniteError(f"{what} is not a number", int(bad.argmax()))
+        raise ArgumentError(f"{what} is not a finite number, at place {int(bad.argmax())}")
     return np.ascontiguousarray(array)
 
 
-def _places(values: ArrayLike, count: int, what: str) -> Places:
+def _places(values: ArrayLike, count: int, what: str) -> Indices:
     array = np.atleast_1d(np.asarray(values, dtype=np.int64))
     outside = (array < 0) | (array >= count)
     if outside.any():
-        raise InputError(f"there is no {what} {array[outside][0]}: they are numbered 0 to {count - 1}")
+        raise ArgumentError(f"there is no {what} {array[outside][0]}: they are numbered 0 to {count - 1}")
     return array.astype(np.int32)
 
 
@@ -365,11 +359,11 @@ def _fitting(entries: Sparse | None, count: int, across: int, what: str) -> Spar
     if entries is None:
         return Sparse(np.zeros(count, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0))
     if len(entries) != count:
-        raise ShapeError(f"{count} {what}s want entries for {count}, not {len(entries)}")
+        raise ArgumentError(f"{count} {what}s need {count} rows of entries, not {len(entries)}")
     _places(entries.places, across, "row" if what == "column" else "column")
     _vector(entries.values, len(entries.places), "an entry", finite=True)
     return entries
 
 
-def _parts(sparse: Sparse) -> tuple[Places, Places, Floats]:
+def _parts(sparse: Sparse) -> tuple[Indices, Indices, Floats]:
     return sparse.starts, sparse.places, sparse.values

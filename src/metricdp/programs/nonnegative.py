@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq
 
 from metricdp.exact.rationals import flint_rational, fraction
 
-__all__ = ["LeastSolution", "least_solution"]
+__all__ = ["LeastSolution", "has_solution", "least_solution"]
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
+
+Number = Any
+"""Of any ordered field: with the four operations and comparison, with each other and with 0."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +54,8 @@ def least_solution(
     (Fraction(1, 1), Fraction(-1, 1))
     """
     rows, unknowns = len(target), len(matrix[0])
-    table = [
-        [flint_rational(value) for value in row]
-        + [_ONE if column == place else _ZERO for column in range(rows)]
-        + [flint_rational(target[place])]
-        for place, row in enumerate(matrix)
-    ]
-    basis = list(range(unknowns, unknowns + rows))
-    artificial = [_ZERO] * unknowns + [_ONE] * rows
-    reduced = _minimise(table, basis, artificial, unknowns + rows)
+    whole = [[flint_rational(value) for value in row] for row in matrix]
+    table, basis, reduced = _begun(whole, [flint_rational(value) for value in target], _ZERO, _ONE)
     if reduced[-1] < 0:  # minus the least sum of the artificial unknowns
         # Each artificial column is a unit vector e of cost 1, so its reduced cost is 1 - p·e: p are the multipliers.
         multipliers = [_ONE - reduced[unknowns + place] for place in range(rows)]
@@ -78,9 +75,42 @@ def least_solution(
     return LeastSolution(tuple(fraction(values.get(column, _ZERO)) for column in range(unknowns)), None)
 
 
-def _minimise(table: list[list[fmpq]], basis: list[int], cost: list[fmpq], columns: int) -> list[fmpq]:
+def has_solution(matrix: Sequence[Sequence[Number]], target: Sequence[Number], zero: Number, one: Number) -> bool:
+    """Whether ``A y = b`` has a solution ``y >= 0``, for b >= 0, over any ordered field, such as `Algebraic` numbers.
+
+    Args:
+        matrix: A, row by row.
+        target: b.
+        zero: the field's 0.
+        one: the field's 1.
+
+    >>> half, one = Fraction(1, 2), Fraction(1)
+    >>> has_solution([[one, one], [one, one]], [half, half], Fraction(0), one)
+    True
+    """
+    *_, reduced = _begun(matrix, target, zero, one)
+    return not reduced[-1] < 0
+
+
+def _begun(
+    matrix: Sequence[Sequence[Number]], target: Sequence[Number], zero: Number, one: Number
+) -> tuple[list[list[Number]], list[int], list[Number]]:
+    """The table and basis of the least sum of artificial unknowns, one for each row, and the reduced costs there."""
+    rows, unknowns = len(target), len(matrix[0])
+    table = [
+        [*row, *(one if column == place else zero for column in range(rows)), target[place]]
+        for place, row in enumerate(matrix)
+    ]
+    basis = list(range(unknowns, unknowns + rows))
+    reduced = _minimise(table, basis, [zero] * unknowns + [one] * rows, unknowns + rows, zero)
+    return table, basis, reduced
+
+
+def _minimise(
+    table: list[list[Number]], basis: list[int], cost: list[Number], columns: int, zero: Number = _ZERO
+) -> list[Number]:
     """Pivot to the least cost in the first ``columns`` unknowns; the reduced costs, with minus the cost at the end."""
-    reduced = [*cost, _ZERO]
+    reduced = [*cost, zero]
     for row, column in zip(table, basis, strict=True):
         reduced = _less(reduced, row, cost[column])
     while True:
@@ -89,13 +119,13 @@ def _minimise(table: list[list[fmpq]], basis: list[int], cost: list[fmpq], colum
             return reduced
         rising = [place for place, row in enumerate(table) if row[entering] > 0]
         if not rising:
-            raise ArithmeticError("a sum of nonnegative unknowns has no least value: this cannot be")
+            raise ArithmeticError("internal error: a sum of nonnegative unknowns has no least value")
         leaving = min(rising, key=lambda place: (table[place][-1] / table[place][entering], basis[place]))
         _pivot(table, basis, leaving, entering)
         reduced = _less(reduced, table[leaving], reduced[entering])
 
 
-def _pivot(table: list[list[fmpq]], basis: list[int], place: int, column: int) -> None:
+def _pivot(table: list[list[Number]], basis: list[int], place: int, column: int) -> None:
     scale = table[place][column]
     table[place] = [value / scale for value in table[place]]
     for other, row in enumerate(table):
@@ -104,5 +134,5 @@ def _pivot(table: list[list[fmpq]], basis: list[int], place: int, column: int) -
     basis[place] = column
 
 
-def _less(row: list[fmpq], other: list[fmpq], factor: fmpq) -> list[fmpq]:
+def _less(row: list[Number], other: list[Number], factor: Number) -> list[Number]:
     return [a - factor * b for a, b in zip(row, other, strict=True)] if factor != 0 else row

@@ -1,7 +1,7 @@
 """Linear programs solved to many more digits than the solver has.
 
 The problem: over all x >= 0 with ``M x = b``, minimise ``c . x``, for integers M, b and c (and one divisor of M and b);
-to find x and duals y whose errors are as small as is wanted.
+find x and duals y with errors as small as you ask for.
 
 Iterative refinement: what an answer misses, in its equations, its signs and its reduced costs, is computed exactly,
 multiplied by a large power of two, and given to the solver as the next program. It has the same matrix and starts from
@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from metricdp.errors import ShapeError
+from metricdp.errors import ArgumentError
 from metricdp.programs.linear import LinearProgram, Sparse
 
 __all__ = ["PreciseProgram", "PreciseSolution"]
@@ -76,7 +76,7 @@ class PreciseProgram:
 
     def __post_init__(self) -> None:
         if len(self.rows) != len(self.right):
-            raise ShapeError(f"{len(self.rows)} rows want as many right-hand sides, not {len(self.right)}")
+            raise ArgumentError(f"{len(self.rows)} rows need as many right-hand sides, not {len(self.right)}")
 
     def rounds(self, most: int = 8) -> Iterator[PreciseSolution]:
         """Ever more precise answers; ends where the solver finds no optimum, or the answer is exact."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Generic, TypeVar
 
 from metricdp.tables.report import Report
+from metricdp.visible import visible
 
 __all__ = ["Release"]
 
+Table = TypeVar("Table", covariant=True)
+
 
 @dataclass(frozen=True)
-class Release:
+class Release(Generic[Table]):
     """What came out of sanitizing a table. Prints as the report's summary.
 
     Attributes:
@@ -22,11 +25,11 @@ class Release:
     """
 
     report: Report
-    table: Any = field(default=None, repr=False)
+    table: Table = field(repr=False)
     path: Path | None = None
 
     def __str__(self) -> str:
-        where = "" if self.path is None else f"Written to {self.path}\n\n"
+        where = "" if self.path is None else f"Written to {visible(str(self.path))}\n\n"
         return where + self.report.summary()
 
     def _repr_html_(self) -> str:

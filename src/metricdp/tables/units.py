@@ -2,121 +2,309 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from metricdp.errors import ColumnError, InputError, NotFiniteError, OutOfDomainError
+from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError
 from metricdp.exact.bits import source as bits
-from metricdp.tables.engine import connect
-from metricdp.tables.policy import Unit
-from metricdp.tables.sources import Source
+from metricdp.exact.sealing import Digests
+from metricdp.policies.person import Person
+from metricdp.policies.policy import Policy
+from metricdp.sources.plain_arrays import plain_array, plain_type
+from metricdp.sources.sealed_rows import SealedRows
+from metricdp.sources.table import OpenTable
 
-__all__ = ["Rekey", "rows_within_bound"]
+__all__ = ["NewKeys", "Owned", "check_owners", "digests_of", "rows_within_bound", "too_many", "without_nobody"]
+
+Words = NDArray[np.uint64]
+
+_MOST_ROWS = 1 << 22
+"""Whose owners are counted in memory; beyond, they are dealt to files by the bits of their digests."""
+
+_DEALT_BITS = 6
 
 
-def rows_within_bound(source: Source, unit: Unit, scratch: Path) -> Iterator[pa.RecordBatch]:
+def rows_within_bound(
+    source: OpenTable, unit: Person, scratch: Path, most_rows: int = _MOST_ROWS
+) -> Iterator[pa.RecordBatch]:
     """The table's rows, at most ``unit.rows`` of each person.
 
-    Counted in DuckDB, which spills to disk. Where somebody has more, the table is refused, or cut by a draw that is
-    blind to values; no message says whose rows they were or how many.
+    People are counted by digests under a key that is never written down, on disk where there are many, in sealed files.
+    Where somebody has more rows, the table is refused, or cut by a draw that is blind to values; no message says whose
+    rows they were or how many.
     """
-    with connect(scratch) as database:
-        database.execute("create table owners (owner varchar, row bigint, key ubigint)")
-        first = 0
-        source = source if source.stable else _spooled(source, scratch)
-        for batch in source.batches([unit.column]):
-            owners = batch.column(0)
-            if owners.null_count:
-                missing = first + int(np.argmax(np.asarray(owners.is_null())))
-                raise ColumnError(unit.column, NotFiniteError("nobody's row: the unit is missing", missing))
-            part = pa.table(
-                {
-                    "owner": owners.cast(pa.string()),
-                    "row": np.arange(first, first + len(owners)),
-                    "key": bits().words(len(owners)),
-                }
-            )
-            database.execute("insert into owners select * from part")
-            del part
-            first += len(owners)
-        over = f"select 1 from owners group by owner having count(*) > {unit.rows} limit 1"
-        if not database.execute(over).fetchall():
-            yield from source.batches()
-            return
+    source = source if source.stable and not source.once else source.spooled(scratch)
+    counted = _Counted()
+    for cut in _cut(_owned(source, unit, counted), unit, scratch, most_rows):
         if unit.excess == "refuse":
-            rule = f'somebody has more than {unit.rows} rows; declare more, or excess = "cut"'
-            raise ColumnError(unit.column, OutOfDomainError(rule))
-        kept = database.execute(
-            "select row from (select row, row_number() over (partition by owner order by key) as place from owners) "
-            f"where place <= {unit.rows} order by row"
-        )
-        yield from _only(source.batches(), _numbers(kept))
+            raise too_many(unit)
+        counted.drop(cut)
+    yield from counted.kept(source.batches())
 
 
-def _spooled(source: Source, scratch: Path) -> Source:
-    """The source written down once, because its rows may come in another order when they are read again."""
-    path = scratch / "read.rows"
-
-    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        with pa.memory_map(str(path)) as memory, pa.ipc.open_stream(memory) as reader:
-            for batch in reader:
-                yield batch if columns is None else batch.select(columns)
-
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, source.schema) as writer:
-        for batch in source.batches():
-            writer.write_batch(batch)
-    return Source(source.schema, source.rows, read)
+def too_many(unit: Person) -> ColumnError:
+    """What is said where somebody has more rows than the policy allows."""
+    rule = f'somebody has more than {unit.rows} rows; declare more, or excess = "cut"'
+    return ColumnError(unit.column, OutOfDomainError(rule))
 
 
-def _numbers(cursor: Any) -> Iterator[np.ndarray[Any, np.dtype[np.int64]]]:
-    while True:
-        part = cursor.fetchmany(1 << 16)
-        if not part:
-            return
-        yield np.array([row for (row,) in part], dtype=np.int64)
+def check_owners(owners: pa.Array, unit: Person, first: int | None) -> None:
+    """Refuse rows that are nobody's; the first of them is row ``first`` of the table, where that is known."""
+    if pa.types.is_dictionary(owners.type) and owners.dictionary.null_count:
+        owners = owners.dictionary_decode()
+    if owners.null_count:
+        missing = None if first is None else first + int(np.argmax(np.asarray(owners.is_null())))
+        rule = 'the row belongs to no person, since this column is empty; [person] missing = "drop" leaves it out'
+        raise ColumnError(unit.column, NotFiniteError(rule, missing))
 
 
-def _only(
-    batches: Iterator[pa.RecordBatch], kept: Iterator[np.ndarray[Any, np.dtype[np.int64]]]
-) -> Iterator[pa.RecordBatch]:
-    """The rows whose numbers come, in order, from ``kept``."""
-    first, waiting = 0, np.zeros(0, dtype=np.int64)
-    for batch in batches:
-        last = first + batch.num_rows
-        while waiting.size == 0 or waiting[-1] < last:
-            more = next(kept, None)
-            if more is None:
-                break
-            waiting = np.concatenate([waiting, more])
-        here = int(np.searchsorted(waiting, last))
-        yield batch.take(pa.array(waiting[:here] - first))
-        first, waiting = last, waiting[here:]
+@dataclass(frozen=True)
+class Owned:
+    """Rows by number, whose they are, and the random keys that decide which of them stay.
 
-
-class Rekey:
-    """New keys for people: the same for all rows of one, and no way back without a secret that is never kept.
-
-    The key is a keyed hash of the old one, so nothing has to be remembered, however many people there are.
+    Attributes:
+        digests: two words of each owner.
+        keys: uniform words.
+        rows: numbers that tell the rows apart.
     """
+
+    digests: Words
+    keys: Words
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def at(self, places: NDArray[Any]) -> Owned:
+        """Some of them, by place or by a mask."""
+        return Owned(self.digests[places], self.keys[places], self.rows[places])
+
+    def over(self, most: int) -> NDArray[np.intp]:
+        """The places of the rows that each person with more than ``most`` has too many, those with the greatest keys.
+
+        One sort of a word tells whether there is anybody; only rows of those who may have too many are looked at again.
+        """
+        first = np.sort(self.digests[:, 0])
+        crowded = first[most:][first[most:] == first[:-most]] if len(first) > most else first[:0]
+        if not crowded.size:
+            return np.zeros(0, dtype=np.intp)
+        crowded = np.unique(crowded)
+        where = np.minimum(np.searchsorted(crowded, self.digests[:, 0]), len(crowded) - 1)
+        doubtful = np.flatnonzero(crowded[where] == self.digests[:, 0])
+        digests = self.digests[doubtful]
+        order = np.lexsort((self.keys[doubtful], digests[:, 1], digests[:, 0]))
+        sorted_digests = digests[order]
+        begins = np.ones(len(order), dtype=bool)
+        begins[1:] = (sorted_digests[1:] != sorted_digests[:-1]).any(axis=1)
+        starts = np.flatnonzero(begins)
+        place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        return doubtful[order[place >= most]]
+
+    @staticmethod
+    def joined(parts: list[Owned]) -> Owned:
+        """All of them together."""
+        return Owned(
+            np.concatenate([part.digests for part in parts]) if parts else np.zeros((0, 2), dtype=np.uint64),
+            np.concatenate([part.keys for part in parts]) if parts else np.zeros(0, dtype=np.uint64),
+            np.concatenate([part.rows for part in parts]) if parts else np.zeros(0, dtype=np.int64),
+        )
+
+    def to_batch(self) -> pa.RecordBatch:
+        """As Arrow has it, to be sealed."""
+        columns = [np.ascontiguousarray(self.digests[:, 0]), np.ascontiguousarray(self.digests[:, 1])]
+        return pa.record_batch([pa.array(column) for column in (*columns, self.keys, self.rows)], schema=_SCHEMA)
+
+    @classmethod
+    def of_batch(cls, batch: pa.RecordBatch) -> Owned:
+        """As it was."""
+        first, second, keys, rows = (np.asarray(column) for column in batch.columns)
+        return cls(np.column_stack([first, second]), keys, rows)
+
+
+_SCHEMA = pa.schema([("first", pa.uint64()), ("second", pa.uint64()), ("key", pa.uint64()), ("row", pa.int64())])
+
+
+class _Counted:
+    """How many rows went by, and which of them are cut: a bit for each."""
 
     def __init__(self) -> None:
-        self._secret = bits().words(8).tobytes()
+        self.rows = 0
+        self._cut: NDArray[np.uint8] | None = None
 
-    def __call__(self, owners: pa.Array) -> pa.Array:
-        """The new keys of a column: text for text, integers for integers."""
-        encoded = owners.dictionary_encode()
-        old = [str(value).encode() for value in encoded.dictionary.to_pylist()]
-        digests = [hashlib.blake2b(value, key=self._secret, digest_size=16).digest() for value in old]
-        if pa.types.is_integer(owners.type):
-            new = pa.array([int.from_bytes(digest[:8], "little") >> 1 for digest in digests], pa.int64())
-        else:
-            new = pa.array([digest.hex() for digest in digests], pa.string())
-        if pa.types.is_integer(owners.type) and owners.type != pa.int64():
-            raise InputError("a unit column of integers is re-keyed only where it has 64 bits")
-        return pc.take(new, encoded.indices).cast(owners.type)
+    def drop(self, rows: NDArray[np.int64]) -> None:
+        if self._cut is None:
+            self._cut = np.zeros(self.rows // 8 + 1, dtype=np.uint8)
+        elif len(self._cut) * 8 <= self.rows:
+            self._cut = np.append(self._cut, np.zeros(self.rows // 8 + 1 - len(self._cut), dtype=np.uint8))
+        for bit in range(8):  # of one place in a byte, no byte comes twice
+            self._cut[rows[rows & 7 == bit] >> 3] |= np.uint8(1 << bit)
+
+    def kept(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        first = 0
+        for batch in batches:
+            last = first + batch.num_rows
+            if self._cut is None:
+                yield batch
+            else:
+                held = np.unpackbits(self._cut[first // 8 : last // 8 + 1], bitorder="little")
+                cut = held[first % 8 : first % 8 + batch.num_rows].astype(bool)
+                yield batch.filter(pa.array(~cut)) if cut.any() else batch
+            first = last
+        if first != self.rows:
+            raise DataError("the table changed while it was read")
+
+
+def _owned(source: OpenTable, unit: Person, counted: _Counted) -> Iterator[Owned]:
+    digests = Digests()
+    for batch in source.batches([unit.column]):
+        owners = batch.column(0)
+        rows = np.arange(counted.rows, counted.rows + len(owners))
+        if unit.missing == "refuse":
+            check_owners(owners, unit, counted.rows)
+        counted.rows += len(owners)
+        nobody = _nobodys(owners) if unit.missing == "drop" else None
+        if nobody is not None:
+            counted.drop(rows[nobody])
+            owners, rows = owners.filter(pa.array(~nobody)), rows[~nobody]
+        yield Owned(digests_of(owners, digests), bits().words(len(owners)), rows)
+
+
+def without_nobody(batch: pa.RecordBatch, unit: Person) -> pa.RecordBatch:
+    """The rows that are somebody's, where the policy has the others dropped; all of them where it has not."""
+    nobody = _nobodys(batch.column(unit.column)) if unit.missing == "drop" else None
+    return batch if nobody is None else batch.filter(pa.array(~nobody))
+
+
+def _nobodys(owners: pa.Array) -> NDArray[np.bool_] | None:
+    """The rows that are nobody's; None where there are none."""
+    if pa.types.is_dictionary(owners.type) and owners.dictionary.null_count:
+        owners = owners.dictionary_decode()
+    return np.asarray(owners.is_null()) if owners.null_count else None
+
+
+def _cut(
+    parts: Iterator[Owned], unit: Person, scratch: Path, most_rows: int, depth: int = 0
+) -> Iterator[NDArray[np.int64]]:
+    """Numbers of rows that are too many, each once.
+
+    Of each person the rows with the least keys stay. Where more rows may stay than memory should hold, all are dealt to
+    files by the next bits of their owners' digests, and each file is then counted alone.
+    """
+    parts, held = _gathered(parts, most_rows), Owned.joined([])
+    for part in parts:
+        held = Owned.joined([held, part])
+        over = held.over(unit.rows)
+        if over.size:
+            yield held.rows[over]
+            held = held.at(np.delete(np.arange(len(held)), over))
+        if len(held) >= most_rows and depth + _DEALT_BITS <= 64:
+            folder = scratch / f"owners{depth}"
+            folder.mkdir()
+            for hand in _dealt(chain([held], parts), folder, depth):
+                yield from _cut(map(Owned.of_batch, hand.read()), unit, folder, most_rows, depth + _DEALT_BITS)
+                hand.remove()
+            folder.rmdir()
+            held = Owned.joined([])
+
+
+def _gathered(parts: Iterator[Owned], most_rows: int) -> Iterator[Owned]:
+    """The same rows, at least ``most_rows`` at a time."""
+    waiting: list[Owned] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) >= most_rows:
+            yield Owned.joined(waiting)
+            waiting = []
+    yield Owned.joined(waiting)
+
+
+def _dealt(parts: Iterable[Owned], folder: Path, depth: int) -> list[SealedRows]:
+    """Deal rows to files, all rows of one person to the same."""
+    hands = [SealedRows(folder / f"{number}.rows", _SCHEMA) for number in range(1 << _DEALT_BITS)]
+    with ExitStack() as stack:
+        for hand in hands:
+            stack.enter_context(hand)
+        for part in parts:
+            dealt = (part.digests[:, 1] << np.uint64(depth) >> np.uint64(64 - _DEALT_BITS)).astype(np.uint8)
+            ends = np.cumsum(np.bincount(dealt, minlength=len(hands))).tolist()
+            batch = part.at(np.argsort(dealt, kind="stable")).to_batch()
+            for hand, start, end in zip(hands, [0, *ends], ends, strict=False):
+                if end > start:
+                    hand.write(batch.slice(start, end - start))
+    return hands
+
+
+def digests_of(owners: pa.Array, digests: Digests) -> Words:
+    """The digests of a column of text or integers without missing ones."""
+    if isinstance(owners, pa.ChunkedArray):
+        owners = owners.combine_chunks()
+    if pa.types.is_dictionary(owners.type):
+        words: Words = digests_of(owners.dictionary, digests)[np.asarray(owners.indices)]
+        return words
+    if pa.types.is_integer(owners.type):
+        return digests.of_integers(np.asarray(owners))
+    texts = owners.cast(pa.large_string())
+    _, offsets, content = texts.buffers()
+    if not len(texts):
+        return np.zeros((0, 2), dtype=np.uint64)
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return digests.of_texts(np.frombuffer(content or b"", dtype=np.uint8), ends)
+
+
+@dataclass(frozen=True)
+class NewKeys:
+    """New keys for identifiers: the same in all rows of one, and no way back without a secret that is never kept.
+
+    The key is a keyed digest of the old one, so nothing has to be remembered, however many there are. Each column has a
+    secret of its own, so that keys of two columns do not tell who is in both.
+
+    Attributes:
+        digests: for each column that gets new keys.
+    """
+
+    digests: dict[str, Digests]
+
+    @classmethod
+    def of(cls, policy: Policy) -> NewKeys:
+        """For the person's column, where that is given new keys, and for all others that are."""
+        person = policy.person
+        columns = [*policy.rekeyed, *([person.column] if person is not None and person.release == "rekey" else [])]
+        return cls({column: Digests(bits().words(8).tobytes()) for column in columns})
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with new keys."""
+        for column, digests in self.digests.items():
+            place = batch.schema.get_field_index(column)
+            batch = batch.set_column(place, column, _new_keys(batch.column(place), digests))
+        return batch
+
+
+def _new_keys(old: pa.Array, digests: Digests) -> pa.Array:
+    """Text for text, integers for integers, and none where there was none; in the plain type of the column."""
+    if pa.types.is_null(old.type):
+        return old
+    if old.type != plain_type(old.type):
+        return _new_keys(plain_array(old), digests)
+    if pa.types.is_dictionary(old.type):
+        return _new_keys(old.cast(old.type.value_type), digests).cast(old.type)
+    if old.null_count:
+        there = np.asarray(old.is_valid())
+        made = _new_keys(old.filter(pa.array(there)), digests)
+        return made.take(pa.array(np.cumsum(there) - 1, mask=~there))
+    words = digests_of(old, digests)
+    if pa.types.is_integer(old.type):
+        return pa.array((words[:, 0] >> np.uint64(1)).astype(np.int64))
+    digits = _HEX[np.ascontiguousarray(words).view(np.uint8)]  # two letters for each byte
+    ends = np.arange(0, 32 * len(words) + 1, 32, dtype=np.int64)
+    return pa.LargeStringArray.from_buffers(len(words), pa.py_buffer(ends), pa.py_buffer(digits)).cast(old.type)
+
+
+_HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), dtype=np.uint8).reshape(256, 2)

@@ -10,7 +10,7 @@ import pytest
 import metricdp.metrics as metrics
 from metricdp.adversaries.error_bounds import error_bound, reached_error
 from metricdp.channels.channel import Channel
-from metricdp.errors import InputError, LevelError, NotAMetricError, ShapeError
+from metricdp.errors import ArgumentError, LevelError, NotAMetricError
 from metricdp.exact.level import ln
 from metricdp.metrics import Space
 
@@ -108,7 +108,7 @@ def test_bad_input():
         error_bound(LINE, delta=1)
     with pytest.raises(LevelError, match="at least 0"):
         error_bound(LINE, delta=-0.1)
-    with pytest.raises(ShapeError, match="4 rows and columns"):
+    with pytest.raises(ArgumentError, match="4 rows and columns"):
         error_bound(LINE, error=[[0, 1], [1, 0]])
     with pytest.raises(NotAMetricError, match="triangle"):
         error_bound(Space.line(3, metrics.absolute()), error=[[0, 1, 5], [1, 0, 1], [5, 1, 0]])
@@ -131,9 +131,9 @@ def test_reached_error_rounds_up_and_may_be_infinite():
 
 def test_reached_error_wants_every_point_and_outputs_that_have_a_distance():
     channel = Channel.from_matrix([0, 1], ["x", "y"], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="no input 2"):
+    with pytest.raises(ArgumentError, match="no input 2"):
         reached_error(channel, Space.line(3), metrics.discrete())
-    with pytest.raises(InputError, match="output 'x'"):
+    with pytest.raises(ArgumentError, match="output 'x'"):
         reached_error(channel, Space.line(2))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import Channel, certify
-from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
+from metricdp.errors import ArgumentError, DataError, ShapeError, UnknownCategoryError
 from metricdp.metrics import Guarantee
 
 m = mdp.metrics
@@ -159,15 +159,15 @@ def test_words():
 @pytest.mark.parametrize("labels", [[1, 1], [1, 1.0], [1, True], ["a", "a"], [(1, 2), [1, 2]], [0.0, -0.0]])
 def test_repeated_labels_are_refused(labels):
     half = [["1/2", "1/2"]] * 2
-    with pytest.raises(InputError, match="stands twice, at 0 and 1"):
+    with pytest.raises(ArgumentError, match="stands twice, at 0 and 1"):
         Channel.from_matrix(labels, "ab", half)
-    with pytest.raises(InputError, match="stands twice, at 0 and 1"):
+    with pytest.raises(ArgumentError, match="stands twice, at 0 and 1"):
         Channel.from_matrix("ab", labels, half)
 
 
 @pytest.mark.parametrize("label", [math.nan, (1, math.nan), np.float64("nan"), {}, {"a": 1}])
 def test_labels_that_cannot_be_compared_are_refused(label):
-    with pytest.raises(InputError):
+    with pytest.raises(ArgumentError):
         Channel.from_matrix([label], "a", [[1]])
 
 
@@ -182,7 +182,7 @@ def test_labels_of_every_kind():
 
 def test_no_inputs_or_outputs():
     for inputs, outputs, rows in [([], "a", []), ("a", [], [[]]), ([], [], [])]:
-        with pytest.raises(InputError):
+        with pytest.raises(ArgumentError):
             Channel.from_matrix(inputs, outputs, rows)
 
 
@@ -192,25 +192,24 @@ def test_no_inputs_or_outputs():
 @pytest.mark.parametrize(
     ("rows", "error", "words"),
     [
-        ([["1/2", "1/2"], ["1/2", "1/3"]], InputError, "input 'y': its probabilities sum to 0.8333"),
-        ([["1/2", "1/2"], [0.5, 0.4]], InputError, "input 'y': its probabilities sum to 0.9,"),
-        ([["1/2", "1/2"], [0.5, 0.500002]], InputError, "input 'y': its probabilities sum to 1.000002"),
-        ([["1/2", "1/2"], [F(1, 2), F(1, 2) + F(1, 10**40)]], InputError, "input 'y'"),
-        ([["1/2", "1/2"], ["3/2", "-1/2"]], InputError, "negative"),
-        ([["1/2", "1/2"], [1.0, -1e-300]], InputError, "negative"),
-        ([["1/2", "1/2"], [math.nan, 1.0]], NotFiniteError, "finite"),
-        ([["1/2", "1/2"], [math.inf, 0.0]], NotFiniteError, "finite"),
-        ([["1/2", "1/2"], ["1/0", "1"]], NotFiniteError, "finite"),
-        ([["1/2", "1/2"], ["half", "half"]], InputError, "finite number"),
-        ([["1/2", "1/2"], [True, False]], KindError, "bool"),
-        ([["1/2", "1/2"], [None, 1]], KindError, "NoneType"),
-        ([["1/2", "1/2"], [1j, 1]], KindError, "complex"),
+        ([["1/2", "1/2"], ["1/2", "1/3"]], ArgumentError, "input 'y': its probabilities sum to 0.8333"),
+        ([["1/2", "1/2"], [0.5, 0.4]], ArgumentError, "input 'y': its probabilities sum to 0.9,"),
+        ([["1/2", "1/2"], [0.5, 0.500002]], ArgumentError, "input 'y': its probabilities sum to 1.000002"),
+        ([["1/2", "1/2"], [F(1, 2), F(1, 2) + F(1, 10**40)]], ArgumentError, "input 'y'"),
+        ([["1/2", "1/2"], ["3/2", "-1/2"]], ArgumentError, "negative"),
+        ([["1/2", "1/2"], [1.0, -1e-300]], ArgumentError, "negative"),
+        ([["1/2", "1/2"], [math.nan, 1.0]], ArgumentError, "finite"),
+        ([["1/2", "1/2"], [math.inf, 0.0]], ArgumentError, "finite"),
+        ([["1/2", "1/2"], ["1/0", "1"]], ArgumentError, "finite"),
+        ([["1/2", "1/2"], ["half", "half"]], ArgumentError, "finite number"),
+        ([["1/2", "1/2"], [True, False]], ArgumentError, "bool"),
+        ([["1/2", "1/2"], [None, 1]], ArgumentError, "NoneType"),
+        ([["1/2", "1/2"], [1j, 1]], ArgumentError, "complex"),
     ],
 )
 def test_bad_rows_are_named(rows, error, words):
     with pytest.raises(error, match=words) as caught:
         Channel.from_matrix("xy", "ab", rows)
-    assert caught.value.row == 1
     assert "row 1" in str(caught.value)
 
 
@@ -218,20 +217,20 @@ def test_bad_rows_are_named(rows, error, words):
     "rows", [[["1/2", "1/2"]], [["1/2", "1/2"], [1]], [["1/2", "1/2"]] * 3, [[F(1, 3)] * 3] * 2, [], [[], []]]
 )
 def test_bad_shapes(rows):
-    with pytest.raises(ShapeError, match="2 rows and 2 columns"):
+    with pytest.raises(ArgumentError, match="2 rows and 2 columns"):
         Channel.from_matrix("xy", "ab", rows)
 
 
 @pytest.mark.parametrize(
     ("weights", "total", "error"),
     [
-        ([[1, 1], [1, 2]], 2, InputError),
-        ([[1, 1], [3, -1]], 2, InputError),
-        ([[1, 1], [1.0, 1.0]], 2, KindError),
-        ([[1, 1], [True, True]], 2, KindError),
-        ([[1, 1]], 2, ShapeError),
-        ([[0, 0], [0, 0]], 0, InputError),
-        ([[0, 0], [1, -1]], 0, InputError),
+        ([[1, 1], [1, 2]], 2, ArgumentError),
+        ([[1, 1], [3, -1]], 2, ArgumentError),
+        ([[1, 1], [1.0, 1.0]], 2, ArgumentError),
+        ([[1, 1], [True, True]], 2, ArgumentError),
+        ([[1, 1]], 2, ArgumentError),
+        ([[0, 0], [0, 0]], 0, ArgumentError),
+        ([[0, 0], [1, -1]], 0, ArgumentError),
     ],
 )
 def test_bad_weights(weights, total, error):
@@ -279,7 +278,7 @@ def test_outputs_that_the_secrets_type_cannot_hold():
     "bad", [SECRET, [0, SECRET], np.array([0, 9]), [0, None], [0, math.nan], [[0], [1, {SECRET: 1}]]]
 )
 def test_errors_of_a_release_tell_nothing(bad):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(DataError) as caught:
         line().release(bad)
     link, chain = caught.value, []
     while link is not None:
@@ -298,7 +297,7 @@ def test_nothing_to_release(nothing):
 
 @pytest.mark.parametrize("place", [-1, 3, 10**6])
 def test_places_that_are_no_rows(place):
-    with pytest.raises((IndexError, InputError)):
+    with pytest.raises((IndexError, DataError)):
         line().release_places(np.array([0, place]))
 
 
@@ -327,7 +326,7 @@ def test_probability_within():
 
 def test_outputs_that_are_no_points():
     channel = line().promising(Guarantee(mdp.ln(2) * m.absolute()))
-    with pytest.raises(InputError):
+    with pytest.raises(DataError):
         channel.probability_within(1)
     assert "not points of the metric" in channel.explain()
 

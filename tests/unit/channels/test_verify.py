@@ -1,5 +1,6 @@
 """Verify is never talked into a promise that is not kept, and misses none that is."""
 
+import importlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -11,14 +12,15 @@ import numpy as np
 import pytest
 
 import metricdp as mdp
-from metricdp.channels import Channel, pairs, verify, verifying
-from metricdp.channels.logarithms import logarithms
-from metricdp.errors import InputError, KindError, LevelError
+from metricdp.channels import Channel, pairs, verify
+from metricdp.channels._logarithms import logarithms
+from metricdp.errors import ArgumentError, LevelError
 from metricdp.exact.balls import ball
 
 m = mdp.metrics
 F = Fraction
 INF = math.inf
+VERIFYING = importlib.import_module("metricdp.channels.verify")
 
 
 def two(top, bottom=None, points=(0, 1), outputs="ab"):
@@ -454,7 +456,7 @@ def test_a_line_that_is_nearly_one():
 @pytest.mark.parametrize("many", [10, 100, 10**9])
 def test_few_stand_for_many_only_where_all_are_private(many, monkeypatch):
     """Whatever number of contenders is called many, the verdict is the same, and the scale holds for all."""
-    monkeypatch.setattr(verifying, "_MANY", many)
+    monkeypatch.setattr(VERIFYING, "_MANY", many)
     monkeypatch.setattr(pairs, "_MANY", many)
     points = list(itertools.product(range(6), range(6)))
     rows = [[F(1, 4) / 2 ** (a + b), F(1, 4) / 2 ** (10 - a - b)] for a, b in points]
@@ -477,10 +479,10 @@ def test_few_stand_for_many_only_where_all_are_private(many, monkeypatch):
 def test_a_scale_that_stands_for_the_cases_left_out():
     space = mdp.Space.line(2, mdp.ln(4) * m.absolute())
     channel = ratio_channel(2, (0, 1))
-    cases = [verifying.Case(0, 1, 0, 2, 1)]
+    cases = [VERIFYING.RatioCase(0, 1, 0, 2, 1)]
     of_points = pairs.Pairs.of(channel.inputs, space)
-    assert verifying.decide(channel, of_points, cases).scale == 0.5
-    bounded = verifying.decide(channel, of_points, cases, others=0.75)
+    assert VERIFYING.decide(channel, of_points, cases).scale == 0.5
+    bounded = VERIFYING.decide(channel, of_points, cases, others=0.75)
     assert (bounded.holds, bounded.scale, bounded.scale_below) == (True, 0.75, 0.5)
 
 
@@ -577,9 +579,8 @@ def test_the_verdict_names_metric_and_delta():
 
 def test_a_point_that_the_space_lacks():
     channel = Channel.from_matrix([0, 7], "ab", [["1/2", "1/2"]] * 2)
-    with pytest.raises(InputError, match="the space has no point 7") as caught:
+    with pytest.raises(ArgumentError, match="row 1: the space has no point 7"):
         verify(channel, mdp.Space.line(3))
-    assert caught.value.row == 1
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1, 1.5, math.nan, math.inf, "much", None, True])
@@ -589,7 +590,27 @@ def test_bad_deltas(delta):
 
 
 def test_other_things_than_channels_and_spaces():
-    with pytest.raises(KindError, match="from_matrix"):
-        verify([[1.0]], mdp.Space.line(1))
-    with pytest.raises(KindError, match="Space"):
-        verify(two(F(1, 2)), m.absolute())
+    with pytest.raises(ArgumentError, match=r"verify takes a Channel, not int.*from_matrix"):
+        verify(3, mdp.Space.line(1))
+    with pytest.raises(ArgumentError, match=r"verify takes a Space, not points alone: .* mdp.Space"):
+        verify(two(F(1, 2)), [0, 1])
+    with pytest.raises(ArgumentError, match="verify takes a Space, not float"):
+        verify(two(F(1, 2)), 0.5)
+    with pytest.raises(ArgumentError, match=r"verify takes a Channel: mdp.channels.of\(mechanism, inputs\)"):
+        verify(mdp.randomized_response("ab", 1), m.discrete())
+
+
+def test_what_is_clear_is_taken():
+    """An array, a dict or a mechanism where a channel is meant, and a metric where a space is."""
+    channel, d = two(F(2, 3)), mdp.ln(2) * m.absolute()
+    expected = verify(channel, mdp.Space([0, 1], d))
+    assert expected.holds
+    assert expected.scale == 1
+    assert verify(channel, d) == expected
+    assert verify([["2/3", "1/3"], ["1/3", "2/3"]], mdp.Space([0, 1], d)).scale == 1
+    assert verify({0: {"a": "2/3", "b": "1/3"}, 1: {"a": "1/3", "b": "2/3"}}, d) == expected
+    assert verify(np.array([[0.75, 0.25], [0.25, 0.75]]), mdp.Space("xy", mdp.ln(3) * m.discrete())).witness[:2] == (
+        "x",
+        "y",
+    )
+    assert verify(mdp.randomized_response("ab", mdp.ln(3)), mdp.Space("ab", mdp.ln(3) * m.discrete())).scale == 1

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from metricdp.adversaries import capacity
 from metricdp.cli import app
-from metricdp.tables.channel_files import read_channel
+from metricdp.sources.channel_files import read_channel
 
 FILES = {
     "teas.csv": "name\nEarl Grey\nOolong\nSencha\n",
@@ -35,12 +35,12 @@ def test_in_words(here):
 
 
 def test_as_json(here):
-    tree = json.loads(run("line.csv", "-m", "ln 2 absolute", "--json").stdout)
+    tree = json.loads(run("line.csv", "-m", "ln 2 absolute", "--json").stdout)["result"]
     assert (tree["points"], tree["metric"]) == (3, "ln 2·|x − y|")
     assert Fraction(tree["multiplicative"]["exact"]) == Fraction(5, 3), "the truncated geometric: 2/3 + 1/3 + 2/3"
     assert Fraction(tree["additive"]["exact"]) == Fraction(1, 2), "1 - 1/6 - 1/6 - 1/6"
     assert tree["bits"] == pytest.approx(0.736966, abs=1e-6)
-    irrational = json.loads(run("map.csv", "-m", "ln 2/500 great_circle", "--json").stdout)
+    irrational = json.loads(run("map.csv", "-m", "ln 2/500 great_circle", "--json").stdout)["result"]
     assert irrational["multiplicative"]["exact"] is None
     assert 1 < irrational["multiplicative"]["value"] < 3
 
@@ -59,7 +59,7 @@ def test_the_channels_that_reach_them(here):
         (["teas.csv", "-m", "absolute"], "teas.csv: line 2: no point of |x − y| (name)"),
         (["teas.csv", "-m", "equal"], "--metric: 'equal' is no metric"),
         (["teas.csv", "-m", "discrete", "--additive", "teas.csv"], "--additive: teas.csv is another file"),
-        (["teas.csv", "-m", "discrete", "--multiplicative", "most.txt"], "ends in none of .json"),
+        (["teas.csv", "-m", "discrete", "--multiplicative", "most.txt"], "must end in one of .json"),
     ],
 )
 def test_mistakes_are_one_line(here, arguments, expected):

@@ -2,7 +2,7 @@
 
 import re
 
-from metricdp.cli.metric_option import read_metric
+from metricdp.cli.options.metric import read_metric
 from tests.guides import GUIDES, follow
 
 GUIDE = GUIDES / "verify-a-channel.md"

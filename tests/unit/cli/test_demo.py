@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import metricdp as mdp
 from metricdp.cli import app
-from metricdp.cli.demo import _spinner
-from metricdp.cli.table import sanitize_shipped
+from metricdp.cli.console import spinner
+from metricdp.cli.demo.table import sanitize_shipped
 from metricdp.errors import MissingExtraError, OutOfDomainError
 
 run = CliRunner().invoke
@@ -26,7 +26,7 @@ def without_the_table():
         raise MissingExtraError("pyarrow", "tables")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metricdp.cli.tour.sanitize_shipped", missing)
+        patch.setattr("metricdp.cli.demo.tour.sanitize_shipped", missing)
         yield
 
 
@@ -51,7 +51,7 @@ def test_without_the_libraries_for_tables_the_tour_says_how_to_get_them():
 def facts(*arguments):
     result = run(app, ["demo", "--json", *arguments])
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return json.loads(result.stdout)["result"]
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_an_expected_error_is_one_line(monkeypatch):
     def fail(seed, folder):
         raise OutOfDomainError("a latitude lies between -90 and 90 degrees", 3)
 
-    monkeypatch.setattr("metricdp.cli.tour.take_tour", fail)
+    monkeypatch.setattr("metricdp.cli.demo.tour.take_tour", fail)
     result = run(app, ["demo"])
     assert result.exit_code == 1
     assert result.stderr == "metricdp: row 3: a latitude lies between -90 and 90 degrees\n"
@@ -177,9 +177,11 @@ def test_an_expected_error_is_one_line(monkeypatch):
 
 
 def test_a_missing_table_is_one_line(monkeypatch):
-    monkeypatch.setattr("metricdp.cli.places.read_shipped", lambda name: (_ for _ in ()).throw(FileNotFoundError(name)))
+    monkeypatch.setattr(
+        "metricdp.cli.demo.places.read_shipped", lambda name: (_ for _ in ()).throw(FileNotFoundError(name))
+    )
     result = run(app, ["demo"])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("metricdp: ")
     assert len(result.stderr.splitlines()) == 1
 
@@ -202,6 +204,6 @@ def test_the_command_is_light_to_import():
 
 
 def test_no_spinner_outside_a_terminal(capsys):
-    with _spinner("drawing noise"):
+    with spinner("drawing noise"):
         pass
     assert capsys.readouterr().err == ""

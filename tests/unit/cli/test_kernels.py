@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from metricdp.channels import Channel, verify
 from metricdp.cli import app
 from metricdp.exact import ln
+from metricdp.exact.progress import Update
 from metricdp.metrics import Space, absolute
 
 FILES = {
@@ -38,7 +39,7 @@ def test_counts(here):
     counted = run("teas.csv", "-m", "0.3 discrete", "--count")
     assert counted.exit_code == 0, counted.output
     assert counted.stdout.splitlines()[2:] == ["  vertices  6", "  kernels   5"]
-    tree = json.loads(run("teas.csv", "-m", "0.3 discrete", "--count", "--json").stdout)
+    tree = json.loads(run("teas.csv", "-m", "0.3 discrete", "--count", "--json").stdout)["result"]
     assert (tree["vertices"], tree["kernels"], tree["first"], tree["finished"]) == (6, 5, [], True)
     shown = run("teas.csv", "-m", "0.3 discrete").stdout
     assert shown.count("\nkernel ") == 3
@@ -68,11 +69,11 @@ def test_an_interruption_says_how_many_there_are(here, monkeypatch):
     module = importlib.import_module("metricdp.design")
 
     class Interrupted:
-        def __init__(self, space, progress):
+        def __init__(self, space, *, progress):
             self.progress = progress
 
         def count(self):
-            self.progress(1234)
+            self.progress(Update(done=1234, unit="vertices"))
             raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "vertices", Interrupted)
@@ -96,8 +97,8 @@ def test_too_many_to_count(here, monkeypatch):
     ("arguments", "expected"),
     [
         (["teas.csv", "-m", "absolute"], "teas.csv: line 2: no point of |x − y| (name)"),
-        (["teas.csv", "-m", "discrete", "-o", "kernels.json"], "--out: kernels.json ends in none of .jsonl"),
-        (["teas.csv", "-m", "discrete", "--count", "--most", "3"], "leave out --most and -o"),
+        (["teas.csv", "-m", "discrete", "-o", "kernels.json"], "--out: kernels.json must end in one of .jsonl"),
+        (["teas.csv", "-m", "discrete", "--count", "--most", "3"], "leave out --most and --out"),
         (["teas.csv", "-m", "discrete", "--most", "0"], "--most"),
     ],
 )

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from metricdp.cli import app
 from metricdp.cli.leakage import read_prior
-from metricdp.errors import InputError, MetricDPError
+from metricdp.errors import ArgumentError, MetricDPError
 
 INPUTS = ("tea", "milk", "water")
 
@@ -37,7 +37,7 @@ def test_the_table(here):
 def test_another_prior(here):
     (here / "belief.csv").write_text("input,probability\ntea,0.5\nmilk,0.3\nwater,0.2\n")
     for prior in ("0.5,0.3,0.2", "1/2, 3/10, 1/5", "belief.csv"):
-        tree = json.loads(run("noise.csv", "--prior", prior, "--json").stdout)
+        tree = json.loads(run("noise.csv", "--prior", prior, "--json").stdout)["result"]
         # By hand: max(1/3, 1/10, 1/30) + max(1/12, 1/10, 1/30) + max(1/12, 1/10, 2/15).
         assert tree["rows"][0]["after"]["exact"] == "17/30"
         assert tree["prior"] == prior
@@ -49,7 +49,7 @@ def test_another_prior(here):
     [
         (["noise.csv", "--prior", "0.5,0.5"], "--prior: a prior of 2 probabilities for 3 secrets"),
         (["noise.csv", "--prior", "0.5,0.4,0"], "--prior: the prior sums to 0.9, not to one"),
-        (["noise.csv", "--prior", "1.5,-0.5,0"], "negative probability in the prior"),
+        (["noise.csv", "--prior", "1.5,-0.5,0"], "a negative probability"),
         (["noise.csv", "--prior", "0.5,x,0.5"], "row 1: a cell that is no number"),
         (["noise.csv", "--prior", "0.5,,0.5"], "row 1: an empty cell"),
         (["noise.csv", "--prior", "flat"], "'flat' is no prior"),
@@ -100,7 +100,7 @@ def test_files_that_are_no_prior(here, content, words):
 
 def test_rounded_decimals_are_divided_by_their_sum():
     assert read_prior("0.3333333,0.3333333,0.3333333", INPUTS).fractions == [Fraction(1, 3)] * 3
-    with pytest.raises(InputError, match="sums to"):
+    with pytest.raises(ArgumentError, match="sums to"):
         read_prior("33333333/100000000,1/3,1/3", INPUTS)
 
 

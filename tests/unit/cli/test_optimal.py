@@ -13,10 +13,11 @@ from typer.testing import CliRunner
 import metricdp
 from metricdp.channels import verify
 from metricdp.cli import app
-from metricdp.cli.points_argument import read_points
-from metricdp.errors import InputError
+from metricdp.cli.options.points import read_points
+from metricdp.errors import ArgumentError
+from metricdp.exact.progress import Update
 from metricdp.metrics import Space, absolute, great_circle
-from metricdp.tables.channel_files import read_channel
+from metricdp.sources.channel_files import read_channel
 
 command = importlib.import_module("metricdp.cli.optimal")  # the package holds the command by that name
 
@@ -72,17 +73,19 @@ def test_the_exponential_mechanism_beside_it(here):
 
 
 def test_json(here):
-    tree = json.loads(run("named.csv", "-m", "ln 2 absolute", "--json").stdout)
+    envelope = json.loads(run("named.csv", "-m", "ln 2 absolute", "--json").stdout)
+    assert envelope["guarantee"]["formula"] == "ln 2·|x − y|-private"
+    tree = envelope["result"]
     assert (tree["points"], tree["outputs"], tree["prior"], tree["loss_by"]) == (3, 3, "by weight", "distance")
     assert tree["finished"] is True
     assert tree["bound"] <= 0.5 <= tree["loss"] + 1e-12, "to release the middle loses 1/2, and nothing is better"
     assert tree["gap"] <= 1e-4
-    assert tree["guarantee"]["holds"] is True
+    assert tree["verdict"]["holds"] is True
 
 
 def test_priors(here):
     def prior(*arguments):
-        return json.loads(run("named.csv", "-m", "ln 2 absolute", "--json", *arguments).stdout)
+        return json.loads(run("named.csv", "-m", "ln 2 absolute", "--json", *arguments).stdout)["result"]
 
     assert prior("--prior", "uniform")["loss"] == pytest.approx(5 / 9, rel=1e-4)
     assert prior("--prior", "weights")["loss"] == prior("--prior", "weight")["loss"] == prior()["loss"]
@@ -95,7 +98,7 @@ def test_the_worst_case(here):
     assert "prior: none, the worst case counts" in result.stdout
     assert "for the point where it is largest" in result.stdout
     assert re.search(r"instead .*\n +1 +by releasing 1, whatever", result.stdout)
-    tree = json.loads(run("line.csv", "-m", "ln 2 absolute", "--worst-case", "--json").stdout)
+    tree = json.loads(run("line.csv", "-m", "ln 2 absolute", "--worst-case", "--json").stdout)["result"]
     assert tree["bound"] <= 4 / 7 <= tree["loss"] <= 4 / 7 + 1e-4
 
 
@@ -114,10 +117,10 @@ def test_points_by_name(here):
     alike = run("teas.csv", "-m", "ln 2 discrete", "--loss", "bin", "-o", "teas.csv.json")
     assert alike.exit_code == 0, alike.output
     assert "the probability of releasing another point" in alike.stdout
-    assert json.loads(run("teas.csv", "-m", "ln 2 discrete", "-l", "bin", "--json").stdout)["loss"] == pytest.approx(
-        0.5
-    )
-    listed = json.loads(run("teas.csv", "-m", "ln 2 distances.csv", "--json").stdout)
+    assert json.loads(run("teas.csv", "-m", "ln 2 discrete", "--loss", "bin", "--json").stdout)["result"][
+        "loss"
+    ] == pytest.approx(0.5)
+    listed = json.loads(run("teas.csv", "-m", "ln 2 distances.csv", "--json").stdout)["result"]
     assert listed["loss"] == pytest.approx(5 / 9, rel=1e-4)
 
 
@@ -125,13 +128,13 @@ def test_a_loss_in_a_file(here):
     """Two releases for three points, in an order of its own; solved by hand."""
     result = run("named.csv", "-m", "ln 2 absolute", "--prior", "uniform", "--loss", "cost.csv", "--json")
     assert result.exit_code == 0, result.output
-    tree = json.loads(result.stdout)
+    tree = json.loads(result.stdout)["result"]
     assert tree["outputs"] == 2
     # With K(yes | low, middle, high) = p, q, r the loss is (p + (1/4 + q/4) + (1 - r)) / 3: least at 1/6, 1/3, 2/3,
     # for p >= q / 2, r <= 2 q and r <= (1 + q) / 2 are tight there.
     assert tree["loss"] == pytest.approx(5 / 18, rel=1e-4)
     assert tree["bound"] <= 5 / 18 <= tree["loss"]
-    plain = json.loads(run("line.csv", "-m", "ln 2 absolute", "--loss", "plain.csv", "--json").stdout)
+    plain = json.loads(run("line.csv", "-m", "ln 2 absolute", "--loss", "plain.csv", "--json").stdout)["result"]
     assert plain["outputs"] == 3
 
 
@@ -144,7 +147,7 @@ def test_outputs_of_their_own(here):
 
 def test_other_columns(here):
     result = run("square.csv", "-m", "euclidean", "--at", "y,x", "--prior", "staff", "--name", "place", "--json")
-    assert json.loads(result.stdout)["prior"] == "by staff"
+    assert json.loads(result.stdout)["result"]["prior"] == "by staff"
 
 
 def test_a_limit_of_time(here):
@@ -156,10 +159,13 @@ def test_a_limit_of_time(here):
 
 
 def test_a_gap_that_integers_do_not_reach(here):
-    result = run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-15")
+    result = run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-17")
     assert result.exit_code == 1, result.output
-    assert "1e-13% that was wanted" in result.stdout
-    assert json.loads(run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-15", "--json").stdout)["finished"] is False
+    assert "1e-15% that was wanted" in result.stdout
+    assert (
+        json.loads(run("line.csv", "-m", "ln 2 absolute", "--gap", "1e-17", "--json").stdout)["result"]["finished"]
+        is False
+    )
 
 
 def test_no_loss_at_all(here):
@@ -177,7 +183,7 @@ def test_an_interruption(here, monkeypatch):
 
     @contextmanager
     def bar(gap):
-        yield lambda number, *_: signal.raise_signal(signal.SIGINT) if number == 2 else None
+        yield lambda update: signal.raise_signal(signal.SIGINT) if update.done == 2 else None
 
     monkeypatch.setattr(command, "_bar", bar)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark, if it ran here, has put in its own
@@ -224,10 +230,10 @@ def test_files_are_refused_before_the_search(here, monkeypatch):
     monkeypatch.setattr(command, "_bar", None)  # would fail, were it reached
     for arguments, expected in [
         (["-o", "there.json"], "--out: there.json exists already; choose another name, or --overwrite"),
-        (["-o", "channel.txt"], "--out: channel.txt ends in none of .json"),
+        (["-o", "channel.txt"], "--out: channel.txt must end in one of .json"),
         (["-o", "nowhere/channel.json"], "there is no folder nowhere"),
         (["-o", "line.csv", "--overwrite"], "another file of this command"),
-        (["--picture", "map.gif"], "--picture: map.gif ends in none of .svg, .png, .pdf"),
+        (["--picture", "map.gif"], "--picture: map.gif must end in one of .svg, .png, .pdf"),
     ]:
         assert expected in one_line(run("line.csv", "-m", "absolute", *arguments))
     assert (here / "there.json").read_text() == "mine"
@@ -285,8 +291,8 @@ def test_mistakes_in_the_points(here, text, expected):
             ["line.csv", "-m", "absolute", "--worst-case", "--prior", "uniform"],
             "--worst-case: the worst case is the same",
         ),
-        (["line.csv", "-m", "absolute", "--gap", "0"], "--gap: a gap is positive"),
-        (["line.csv", "-m", "absolute", "--time-limit", "0"], "--time-limit: a time limit is positive"),
+        (["line.csv", "-m", "absolute", "--gap", "0"], "--gap: the gap must be positive"),
+        (["line.csv", "-m", "absolute", "--time-limit", "0"], "--time-limit: the time limit must be positive"),
         (["line.csv", "-m", "absolute", "--loss", "square"], "--loss: 'square' is no loss"),
         (["line.csv", "-m", "absolute", "--loss", "none.csv"], "--loss: there is no file none.csv"),
         (["named.csv", "-m", "absolute", "--loss", "short.csv"], "there is no row for the point 'middle'"),
@@ -321,7 +327,7 @@ def test_coordinates_are_read_exactly(here):
 
 
 def test_a_point_that_is_not_there(here):
-    with pytest.raises(InputError, match="no point 'top' in named\\.csv; there is low, middle, high"):
+    with pytest.raises(ArgumentError, match="no point 'top' in named\\.csv; there is low, middle, high"):
         read_points(here / "named.csv").index("top")
 
 
@@ -339,7 +345,7 @@ def test_the_bar_closes_the_gap(monkeypatch):
     )
     with command._bar(1e-4) as tell:
         for apart in (2.0, 0.1, 1e-3, 5e-5, 0.0):
-            tell(1, 1.0, 0.5, apart)
+            tell(Update(done=1, unit="rounds", best=1.0, bound=1.0 - apart))
     assert parts[0] == 0
     assert parts[-2:] == [1, 1]
     assert parts == sorted(parts)
@@ -348,4 +354,12 @@ def test_the_bar_closes_the_gap(monkeypatch):
 def test_help_teaches():
     output = " ".join(CliRunner().invoke(app, ["optimal", "--help"], env={"COLUMNS": "200"}).output.split())
     assert "metricdp optimal places.csv --metric 'ln 2/200 great_circle' -o channel.json --picture map.svg" in output
-    assert "Leaves with 0" in output
+    assert "Exit status: 0 if" in output
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_other_delimiters_are_recognised(here, delimiter):
+    (here / "other.csv").write_text((here / "named.csv").read_text().replace(",", delimiter))
+    for name in ("named.csv", "other.csv"):
+        assert run(name, "-m", "ln 2 absolute").exit_code == 0
+    assert read_points(here / "other.csv").rows == read_points(here / "named.csv").rows

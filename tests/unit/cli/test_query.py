@@ -11,22 +11,16 @@ from typer.testing import CliRunner
 
 from metricdp.cli import app
 
-POLICY = """format = 1
+POLICY = """format = 2
 records = 6
 
-[universe]
-sex = { type = "category", values = ["F", "M", "X"] }
-age = { type = "integer", bounds = [0, 99] }
-pay = { type = "integer", bounds = [0, 5000], missing = "unknown" }
-day = { type = "date", bounds = [2024-01-01, 2024-12-31] }
-
-[metric]
-sex = 0.5
-age = "ln 2/5 absolute"
-pay = { distance = "ln 2/500 absolute", missing = 4000 }
-day = "ln 2/7 dates"
+[columns]
+sex = {type = "category", values = ["F", "M", "X"], epsilon = 0.5, missing = "refuse"}
+age = {type = "integer", bounds = [0, 99], epsilon = "ln 2/5", missing = "refuse"}
+pay = {type = "integer", bounds = [0, 5000], epsilon = "ln 2/500", missing_distance = 4000, count_by.missing = "none"}
+day = {type = "date", bounds = [2024-01-01, 2024-12-31], epsilon = "ln 2/7", missing = "refuse"}
 """
-SHARP = re.sub(r'"ln 2/\d+ ', '"100000000 ', POLICY).replace("sex = 0.5", "sex = 100000000")
+SHARP = re.sub(r'epsilon = (0.5|"ln 2/\d+")', "epsilon = 100000000", POLICY)
 ROWS = "sex,age,pay,day,note\nF,30,100,2024-01-05,a\nF,50,,2024-02-05,b\nM,39,300,2024-03-05,c\n"
 ROWS += "M,20,4321,2024-04-05,d\nF,61,500,2024-05-05,e\nM,77,600,2024-06-05,f\n"
 FILES = {
@@ -34,7 +28,7 @@ FILES = {
     "people.toml": POLICY,
     "sharp.toml": SHARP,
     "secret.toml": POLICY.replace("records = 6", "capacity = 1000\nabsent = 1"),
-    "wrong.toml": POLICY.replace("sex = 0.5\n", "").replace("records = 6", "records = 6\nrows = 3"),
+    "wrong.toml": POLICY.replace("epsilon = 0.5, ", "").replace("records = 6", "records = 6\nrecord = 3"),
     "outside.csv": ROWS.replace("M,39", "QQQ,39"),
     "text.csv": ROWS.replace("M,39", "M,thirtynine"),
     "more.csv": ROWS + "M,77,600,2024-06-05,g\n",
@@ -80,7 +74,7 @@ def test_the_truth_where_nothing_is_hidden(here):
     question = "select count(*), count(pay), sum(pay), avg(age), median(age), max(day) from t where sex = 'M'"
     result = run("people.csv", question, "--policy", "sharp.toml", "--json")
     assert result.exit_code == 0, result.output
-    tree = json.loads(result.stdout)
+    tree = json.loads(result.stdout)["result"]
     (group,) = tree["groups"]
     found = {answer["name"]: answer["value"] for answer in group["answers"]}
     assert found["max(day)"] == "2024-06-05"
@@ -91,12 +85,13 @@ def test_the_truth_where_nothing_is_hidden(here):
 
 def test_json(here):
     result = run("people.csv", "select count(*), median(age) from t group by sex", "-p", "people.toml", "--json")
-    tree = json.loads(result.stdout)
+    tree = json.loads(result.stdout)["result"]
     assert set(tree) == {
         "question",
         "groups",
         "confidence",
         "records",
+        "rows_per_person",
         "capacity",
         "columns",
         "guarantee",
@@ -117,9 +112,9 @@ def test_json(here):
 
 def test_noise_is_new_each_time(here):
     values = {
-        json.loads(run("people.csv", "select count(*) group by sex", "-p", "people.toml", "--json").stdout)["groups"][
-            0
-        ]["answers"][0]["value"]
+        json.loads(run("people.csv", "select count(*) group by sex", "-p", "people.toml", "--json").stdout)["result"][
+            "groups"
+        ][0]["answers"][0]["value"]
         for _ in range(3)
     }
     assert len(values) == 3
@@ -180,12 +175,15 @@ def test_a_table_in_duckdb(here):
     for source in ("people.duckdb", f"duckdb://{here / 'people.duckdb'}"):
         result = run(source, question, "-p", "sharp.toml", "--table", "humans", "--json")
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout)["table"] == "humans"
-        values = [round(answer["value"]) for row in json.loads(result.stdout)["groups"] for answer in row["answers"]]
+        assert json.loads(result.stdout)["result"]["table"] == "humans"
+        values = [
+            round(answer["value"]) for row in json.loads(result.stdout)["result"]["groups"] for answer in row["answers"]
+        ]
         assert values == [3, 600, 3, 5221, 0, 0]
     assert run("people.duckdb", question, "-p", "sharp.toml").exit_code == 2
     missing = run("people.duckdb", question, "-p", "sharp.toml", "--table", "martians")
-    assert missing.exit_code == 1
+    assert missing.exit_code == 2
+    assert "people.duckdb has no table 'martians'" in missing.stderr
     assert run("people.csv", question, "-p", "sharp.toml", "--table", "humans").exit_code == 2
 
 
@@ -210,8 +208,9 @@ def test_a_mistaken_policy_with_all_its_mistakes(here):
     result = run("people.csv", "select count(*)", "-p", "wrong.toml")
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "wrong.toml: 'rows' is not known here; one of format, records, capacity, absent, universe, metric",
-        "wrong.toml: column 'sex' has no metric: write [metric] sex = 0.5, or another one",
+        "wrong.toml: line 3, 'record' is not known here; one of format, ledger, records, capacity, absent, rows, "
+        "person, columns, csv",
+        "wrong.toml: line 6, column 'sex': either epsilon, or factor, or metric, is wanted",
     ]
 
 
@@ -239,7 +238,7 @@ def test_mistaken_commands(here):
     assert run("people.csv", "select count(*)", "-p", "nowhere.toml").exit_code == 2
     assert run("people.csv", "-p", "people.toml").exit_code == 2
     unreachable = run("postgres://me:hunter2@nowhere.invalid/x", "select count(*)", "-p", "people.toml", "--table", "t")
-    assert unreachable.exit_code == 1
+    assert unreachable.exit_code == 2
     assert "hunter2" not in unreachable.output
 
 
@@ -254,12 +253,44 @@ def test_help_teaches():
     result = CliRunner().invoke(app, ["query", "--help"], env={"COLUMNS": "120"})
     text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stdout).split())
     for taught in (
-        'age = "ln 2/5 absolute"',
+        'within = "5 years"',
         "select count(*) from people where age >= 18",
         "percentile(x, 0.9)",
         "empty ones are answered too",
         "--dry-run",
-        "Leaves with 2",
+        "Exit status: 0 if the question was answered",
     ):
         assert taught in text, taught
     assert "query" in CliRunner().invoke(app, ["--help"]).stdout
+
+
+def test_no_minus_before_zero():
+    """An answer that rounds to 0 is 0, from below too."""
+    from metricdp.cli.words.query import _amount
+    from metricdp.queries.select.table_answers import TableAnswer
+
+    shown = [_amount(TableAnswer(value, 12.0)) for value in (-0.3, -0.0, 0.3, -0.6)]
+    assert shown == ["0 ± 12", "0 ± 12", "0 ± 12", "-1 ± 12"]
+    assert _amount(TableAnswer(-0.004, 0.5)) == "0.00 ± 0.50"
+
+
+def test_a_seeded_file_says_that_it_is_not_private(here):
+    arguments = ["people.csv", "select count(*) from people group by sex", "-p", "people.toml", "-o", "seeded.csv"]
+    assert run(*arguments, "--seed", "1").exit_code == 0
+    with (here / "seeded.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["private"].startswith("NOT private") for row in rows)
+    assert run(*arguments, "--overwrite").exit_code == 0
+    assert "rivate" not in (here / "seeded.csv").read_text(encoding="utf-8")
+
+
+def test_what_is_said_to_be_optimal(here):
+    """It is said among what, and never beside a question mark."""
+    clear = words(run("people.csv", "select median(age) from people", "-p", "sharp.toml"))
+    assert "universally optimal" in clear
+    assert "no other noise on the true answer that keeps this promise is better" in clear
+    (here / "dull.toml").write_text(POLICY.replace("ln 2/5", "0.0001", 1), encoding="utf-8")
+    unclear = words(run("people.csv", "select median(age) from people", "-p", "dull.toml"))
+    assert "?" in unclear
+    assert "optimal" not in unclear
+    assert "best there is" not in clear + unclear

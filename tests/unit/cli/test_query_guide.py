@@ -12,6 +12,7 @@ import sys
 from tests.guides import GUIDES, SOURCE, blocks
 
 GUIDE = GUIDES / "answer-questions-about-a-table.md"
+DATA = SOURCE / "cli" / "demo" / "data"
 ANSWER = re.compile(r"-?[\d,.]+ ± [\d,.]+(?: \?)?")
 BAR = re.compile(r"± ([\d,.]+)")
 
@@ -33,7 +34,8 @@ def test_lines_that_differ_are_seen():
 
 
 def test_the_guide_word_by_word(tmp_path):
-    shutil.copy(SOURCE / "cli" / "data" / "health_insurance.csv", tmp_path / "people.csv")
+    for ending in ("csv", "toml"):
+        shutil.copy(DATA / f"health_insurance.{ending}", tmp_path / f"people.{ending}")
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "metricdp").write_text(
@@ -48,8 +50,7 @@ def test_the_guide_word_by_word(tmp_path):
     output, shown, bars = "", 0, []
     for kind, word, text in blocks(GUIDE):
         if kind == "toml":
-            with (tmp_path / "people.toml").open("a") as policy:
-                policy.write(text)
+            assert text in (tmp_path / "people.toml").read_text(), "what the guide quotes is in the policy"
         elif kind == "python" or (kind == "sh" and word != "setup"):
             program = [sys.executable, "-c", text] if kind == "python" else ["bash", "-e", "-c", text]
             done = subprocess.run(
@@ -70,10 +71,10 @@ def test_the_guide_word_by_word(tmp_path):
 
 def test_the_error_bars_it_tells_of(tmp_path):
     """Of a median alone, a third of that of three percentiles."""
+    from metricdp.policies import Policy
     from metricdp.queries.select.asking import Asking
-    from metricdp.queries.select.query_policy import QueryPolicy
 
-    policy = QueryPolicy.parse("".join(text for _, _, text in blocks(GUIDE, "toml")))
+    policy = Policy.load(DATA / "health_insurance.toml").askable
     three = Asking.of("select min(age), median(age), percentile(age, 0.9) from people", policy)
     alone = Asking.of("select median(age) from people", policy)
     bars = [asking.percentiles["median(age)"].plan.error_bar() for asking in (three, alone)]

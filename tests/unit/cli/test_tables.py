@@ -1,5 +1,6 @@
 """The commands about tables: what they print, what they write, and how they leave."""
 
+import hashlib
 import json
 import sys
 import warnings
@@ -14,7 +15,7 @@ from metricdp.errors import NotPrivateWarning
 from metricdp.tables.report import Report
 
 POLICY = """
-format = 1
+format = 2
 
 [columns]
 name = "drop"
@@ -63,15 +64,15 @@ def test_explain_prints_the_report(here):
 
 
 def test_explain_as_json_and_as_a_page(here):
-    result = run("explain", "people.toml", "--json", "--html", "page.html")
-    assert Report.from_json(json.loads(result.stdout)).kept == ("site",)
+    result = run("explain", "people.toml", "--json", "--report", "page.html")
+    assert Report.from_json(json.loads(result.stdout)["result"]).kept == ("site",)
     assert result.stderr == "Written to page.html\n"
     assert (here / "page.html").read_text().startswith("<!doctype html>")
-    again = run("explain", "people.toml", "--html", "page.html")
-    assert again.exit_code == 1
+    again = run("explain", "people.toml", "--report", "page.html")
+    assert again.exit_code == 2
     assert "exists already" in again.stderr
-    assert run("explain", "people.toml", "--html", "page.html", "--overwrite").exit_code == 0
-    assert run("explain", "people.toml", "--html", "page.pdf").exit_code == 2
+    assert run("explain", "people.toml", "--report", "page.html", "--overwrite").exit_code == 0
+    assert run("explain", "people.toml", "--report", "page.pdf").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_policy_that_is_none(here, content):
 
 
 def test_nothing_to_promise(here):
-    (here / "bare.toml").write_text('format = 1\ncolumns.x = "keep"')
+    (here / "bare.toml").write_text('format = 2\ncolumns.x = "keep"')
     result = run("explain", "bare.toml")
     assert result.exit_code == 2
     assert "no column is released privately" in result.stderr
@@ -120,7 +121,7 @@ def test_sanitize_writes_the_table_and_its_claim(here):
     assert inspected.exit_code == 0, inspected.output
     assert "It is no proof" in " ".join(inspected.stdout.split())
     assert "odds within a factor 2 at 1,000 dollars" in inspected.stdout
-    tree = json.loads(run("inspect", "out.parquet", "--json").stdout)
+    tree = json.loads(run("inspect", "out.parquet", "--json").stdout)["result"]
     assert tree["doubts"] == []
     assert tree["claim"]["private"] is True
 
@@ -157,7 +158,7 @@ def test_a_mismatch_is_a_mistake_of_the_policy(here):
 
 def test_json_is_the_report(here):
     result = sanitize("-o", "out.parquet", "--json")
-    assert Report.from_json(json.loads(result.stdout)).rows == 50
+    assert Report.from_json(json.loads(result.stdout)["result"]).rows == 50
 
 
 def test_a_seed_is_loud_and_repeats(here):
@@ -174,12 +175,12 @@ def test_a_seed_is_loud_and_repeats(here):
 def test_outputs_are_not_replaced(here):
     assert sanitize("-o", "out.parquet").exit_code == 0
     result = sanitize("-o", "out.parquet")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "exists already" in result.stderr
     assert sanitize("-o", "out.parquet", "--overwrite").exit_code == 0
     same = sanitize("-o", "people.parquet", "--overwrite")
-    assert same.exit_code == 1
-    assert "is the input" in same.stderr
+    assert same.exit_code == 2
+    assert "is another file of this command already" in same.stderr
 
 
 @pytest.mark.parametrize(
@@ -189,11 +190,11 @@ def test_outputs_are_not_replaced(here):
         (["-o", "out.parquet", "--report", "r.pdf"], 2),
         (["-o", "out.parquet", "--report", "out.parquet"], 2),
         (["-o", "out.html", "--report", "out.html"], 2),
-        (["-o", "out.parquet", "--report", "nowhere/r.html"], 1),
+        (["-o", "out.parquet", "--report", "nowhere/r.html"], 2),
         (["-o", "out.parquet", "--engine", "abacus"], 2),
         (["-o", "out.parquet", "--engine", "spark", "--seed", "1"], 2),
-        (["-o", "nowhere/out.parquet"], 1),
-        (["-o", "out.xls"], 1),
+        (["-o", "nowhere/out.parquet"], 2),
+        (["-o", "out.xls"], 2),
     ],
 )
 def test_commands_that_cannot_be(here, arguments, code):
@@ -221,24 +222,26 @@ def test_bad_data_is_one_line_without_the_value(here):
 def test_corrupt_files_are_one_line(here):
     (here / "people.parquet").write_bytes(b"PAR1 nothing of the kind PAR1")
     for result in (sanitize("-o", "out.parquet"), run("inspect", "people.parquet")):
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert result.stderr.startswith("metricdp: people.parquet cannot be read")
         assert len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", [("explain", "people.toml"), ("inspect", "people.parquet")])
+@pytest.mark.parametrize(
+    "command", [("inspect", "people.parquet"), ("sanitize", "people.parquet", "-p", "people.toml", "-o", "o.csv")]
+)
 def test_without_pyarrow_the_line_to_install_it(here, monkeypatch, command):
     for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow" or name.startswith("metricdp.tables")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     result = run(*command)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr == "metricdp: pyarrow is not installed; run: pip install 'metricdp[tables]'\n"
 
 
 def test_a_claim_cannot_steer_the_terminal(here):
     evil = "\x1b]0;owned\x07\x9b31m"
-    report = Report.from_json(json.loads(run("explain", "people.toml", "--json").stdout)).to_json()
+    report = Report.from_json(json.loads(run("explain", "people.toml", "--json").stdout)["result"]).to_json()
     report["columns"][0]["level"] = evil
     table = pq.read_table(here / "people.parquet").replace_schema_metadata({"metricdp.report": json.dumps(report)})
     pq.write_table(table, here / "evil.parquet")
@@ -254,3 +257,63 @@ def test_help_teaches(here):
         output = run(verb, "--help").output
         assert f"metricdp {verb} " in " ".join(output.split())
         assert words in output
+
+
+def test_a_dry_run_of_csv_reads_the_rows_only_where_asked(here):
+    (here / "people.csv").write_text("name,site,income,smoker\nann,a,12.5,true\nbob,b,much,false\n")
+    told = run("sanitize", "people.csv", "-p", "people.toml", "--dry-run")
+    assert told.exit_code == 0
+    assert "CSV has no types, and --check-first reads its rows as well" in " ".join(told.stdout.split())
+    result = run("sanitize", "people.csv", "-p", "people.toml", "--dry-run", "--check-first")
+    assert result.exit_code == 1
+    assert "column 'income', row 1" in result.stderr
+    assert "much" not in result.output
+    assert run("sanitize", "people.csv", "-p", "people.toml", "-o", "o.csv", "--check-first").exit_code == 1
+    assert not (here / "o.csv").exists()
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv", ".csv.gz"])
+def test_inspect_compares_rows_and_digest_of_what_came_from_csv(here, ending):
+    (here / "people.csv").write_text("name,site,income,smoker\n" + "ann,a,12.5,true\n" * 7)
+    out, report = f"out{ending}", ["--report", "report.json", "--by", "Ada"]
+    assert run("sanitize", "people.csv", "-p", "people.toml", "-o", out, *report).exit_code == 0
+    claim = run("inspect", out, "--against", "report.json", "--json")
+    tree = json.loads(claim.stdout)["result"]
+    assert claim.exit_code == 0, tree["doubts"]
+    assert tree["rows"] == tree["claim"]["rows"] == 7
+    assert tree["compared"] == ["the names of its columns", "the number of rows", "its SHA-256"]
+    if not ending.startswith(".csv"):
+        own = json.loads(run("inspect", out, "--json").stdout)["result"]
+        assert own["compared"] == ["the names of its columns", "the number of rows"]
+        assert own["claim"]["origin"]["by"] == "Ada"
+        assert own["claim"]["origin"]["source"] is None
+    run("sanitize", "people.csv", "-p", "people.toml", "-o", out, "--overwrite")
+    other = run("inspect", out, "--against", "report.json")
+    assert other.exit_code == 1
+    assert "The SHA-256 of the file is not that of the report" in " ".join(other.stdout.split())
+
+
+def test_what_is_no_report_is_refused(here):
+    sanitize("-o", "out.parquet")
+    (here / "not.json").write_text("[1, 2]")
+    (here / "broken.json").write_text("{")
+    for name in ("not.json", "broken.json", "gone.json"):
+        result = run("inspect", "out.parquet", "--against", name)
+        assert result.exit_code == 2
+        assert name in result.stderr
+
+
+def test_a_report_printed_as_json_can_be_compared_too(here):
+    (here / "printed.json").write_text(sanitize("-o", "out.parquet", "--json").stdout)
+    assert run("inspect", "out.parquet", "--against", "printed.json").exit_code == 0
+
+
+def test_the_record_of_a_release(here):
+    result = sanitize("-o", "out.parquet", "--by", "Ada", "--source-digest", "--json")
+    record = json.loads(result.stdout)["result"]["origin"]
+    assert (record["by"], record["source"], record["output"]) == ("Ada", "people.parquet", "out.parquet")
+    for name, key in (("people.parquet", "source_sha256"), ("out.parquet", "output_sha256")):
+        assert hashlib.sha256((here / name).read_bytes()).hexdigest() == record[key]
+    plain = json.loads(sanitize("-o", "other.parquet", "--json").stdout)["result"]["origin"]
+    assert plain["source_sha256"] is None
+    assert plain["by"] is None

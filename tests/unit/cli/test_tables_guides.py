@@ -9,15 +9,18 @@ import sys
 import pyarrow.csv as pa_csv
 import pytest
 
-from metricdp.tables.policy import Policy
+from metricdp.policies import Policy
 from metricdp.tables.report import Report
 from tests.guides import GUIDES, SOURCE, blocks
 
 FIRST = GUIDES / "sanitize-your-first-table.md"
-DATA = SOURCE / "cli" / "data"
+DATA = SOURCE / "cli" / "demo" / "data"
 
 
-@pytest.mark.parametrize("text", [text for _, _, text in blocks(GUIDES / "cookbook.md", "toml")])
+POLICIES = [text for name in ("cookbook", "tables-in-and-out") for _, _, text in blocks(GUIDES / f"{name}.md", "toml")]
+
+
+@pytest.mark.parametrize("text", POLICIES)
 def test_every_policy_of_the_cookbook(text):
     assert Report.of(Policy.parse(text)).text()
 
@@ -71,6 +74,6 @@ def test_the_first_guide_word_by_word(tmp_path):
 def test_the_shipped_policy_fits_the_shipped_table():
     policy = Policy.load(DATA / "health_insurance.toml")
     names = pa_csv.open_csv(DATA / "health_insurance.csv").schema.names
-    named = [column for item in policy.treatments for column in item.columns]
+    named = [column for item in policy.columns for column in item.columns]
     assert sorted(named) == sorted(names)
     assert not any(column.attention for column in Report.of(policy).columns)

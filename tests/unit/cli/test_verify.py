@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 import metricdp as mdp
 from metricdp.channels.channel import Channel
+from metricdp.channels.proved import Proved
 from metricdp.cli import app
 from metricdp.metrics import Guarantee, absolute, matrix
-from metricdp.tables.channel_files import write_channel
+from metricdp.sources.channel_files import write_channel
 
 LINE = Channel.from_matrix([0, 1, 2], "abc", [["2/3", "1/6", "1/6"], ["1/3"] * 3, ["1/6", "1/6", "2/3"]])
 FILES = {
@@ -88,7 +89,7 @@ def test_told_apart_for_certain(here):
 def test_twins(here):
     result = run("noise.csv", "--metric", "twins.csv")
     assert result.exit_code == 1
-    assert "They are at distance 0, and must not be told apart." in words(result)
+    assert "They are at distance 0, and must be indistinguishable." in words(result)
 
 
 def test_nothing_to_constrain(here):
@@ -113,9 +114,9 @@ def test_weights_beyond_floats(here):
     assert result.exit_code == 1
     assert "it takes 20000 times that distance" in words(result)
     assert "3.98e+6020 times as likely" in words(result)
-    tree = json.loads(run("large.json", "--metric", "ln 2 absolute", "--json").stdout)
+    tree = json.loads(run("large.json", "--metric", "ln 2 absolute", "--json").stdout)["result"]
     assert tree["ratio"] == "3.98028e+6020", "finite, so it must not say infinite"
-    far = json.loads(run("even.csv", "--metric", "9000 absolute", "--json").stdout)
+    far = json.loads(run("even.csv", "--metric", "9000 absolute", "--json").stdout)["result"]
     assert far["allowed"].endswith("e+3908")
 
 
@@ -130,15 +131,15 @@ def test_with_a_delta(here):
 
 
 def test_json(here):
-    tree = json.loads(run("noise.csv", "--metric", "ln 2 absolute", "--json").stdout)
+    tree = json.loads(run("noise.csv", "--metric", "ln 2 absolute", "--json").stdout)["result"]
     assert tree["holds"] is True
     assert (tree["scale"], tree["scale_below"], tree["ratio"], tree["allowed"]) == (1, 1, 2, 2)
     assert tree["witness"] == [0, 1, "a"]
     assert (tree["file"], tree["inputs"], tree["outputs"]) == ("noise.csv", 3, 3)
     broken = run("zero.csv", "--metric", "absolute", "--json")
     assert broken.exit_code == 1
-    assert json.loads(broken.stdout)["ratio"] == "infinite"
-    assert json.loads(broken.stdout)["scale"] == "infinite"
+    assert json.loads(broken.stdout)["result"]["ratio"] == "infinite"
+    assert json.loads(broken.stdout)["result"]["scale"] == "infinite"
 
 
 @pytest.mark.parametrize("suffix", [".json", ".parquet", ".arrow"])
@@ -147,7 +148,7 @@ def test_the_promise_of_a_file(here, suffix):
     kept = run(f"kept{suffix}")
     assert kept.exit_code == 0
     assert "Holds: ln 2·|x − y|-private, and exactly so" in words(kept)
-    write_channel(LINE.promising(Guarantee(absolute() / 2)), here / f"broken{suffix}")
+    write_channel(LINE.promising(Proved(absolute() / 2)), here / f"broken{suffix}")  # a writer who lies
     broken = run(f"broken{suffix}")
     assert broken.exit_code == 1
     assert "Does NOT hold: 0.5·|x − y|-private" in words(broken)
@@ -176,8 +177,8 @@ def one_line(result):
         (["noise.csv", "-m", "euclid"], "--metric: 'euclid' is no metric"),
         (["noise.csv", "-m", "0.5 absolute", "-e", "1"], "has its level already"),
         (["noise.csv", "-m", "absolute", "-e", "0"], "a level is positive"),
-        (["noise.csv", "-m", "absolute", "--delta", "1"], "a delta lies in [0, 1)"),
-        (["noise.csv", "-m", "absolute", "--delta", "-0.1"], "a delta lies in [0, 1)"),
+        (["noise.csv", "-m", "absolute", "--delta", "1"], "a delta lies between 0 and 1, and is not 1"),
+        (["noise.csv", "-m", "absolute", "--delta", "-0.1"], "a delta lies between 0 and 1, and is not 1"),
         (["noise.csv", "-m", "absolute", "--delta", "x"], "--delta: a cell that is no number"),
         (["metric.toml", "-m", "absolute"], "ends in one of .csv, .json"),
     ],
@@ -222,4 +223,27 @@ def test_without_pyarrow_the_line_to_install_it(here, monkeypatch, verb):
 def test_help_teaches():
     output = " ".join(CliRunner().invoke(app, ["verify", "--help"], env={"COLUMNS": "200"}).output.split())
     assert "metricdp verify noise.csv --metric 'ln 2 absolute'" in output
-    assert "Leaves with 0" in output
+    assert "Exit status: 0 if" in output
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet", ".arrow"])
+def test_names_of_points_survive_from_optimal(here, suffix):
+    (here / "stops.csv").write_text("name,lat,lon\nOpera,45.7676,4.8361\nBellecour,45.7578,4.8320\n")
+    made = CliRunner().invoke(app, ["optimal", "stops.csv", "-m", "ln 2/500 great_circle", "-o", f"stops{suffix}"])
+    assert made.exit_code == 0, made.output
+    told = run(f"stops{suffix}")
+    assert "'Opera'" in told.stdout
+    assert "'Bellecour'" in told.stdout
+    assert "45.7" not in told.stdout
+    tree = json.loads(run(f"stops{suffix}", "--json").stdout)["result"]
+    assert set(tree["witness_names"]) == {"Opera", "Bellecour"}
+
+
+def test_names_that_do_not_fit_are_refused(here):
+    (here / "stops.csv").write_text("name,lat,lon\nOpera,45.7676,4.8361\nBellecour,45.7578,4.8320\n")
+    CliRunner().invoke(app, ["optimal", "stops.csv", "-m", "ln 2/500 great_circle", "-o", "stops.json"])
+    tree = json.loads((here / "stops.json").read_text())
+    (here / "stops.json").write_text(json.dumps(tree | {"names": {"inputs": ["Opera"], "outputs": []}}))
+    result = run("stops.json")
+    assert result.exit_code == 2
+    assert "the names of the outputs are a list with a text for each of them" in result.stderr

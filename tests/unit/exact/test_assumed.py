@@ -10,7 +10,7 @@ from metricdp.errors import SlowPathWarning
 from metricdp.exact import assumed, refine
 from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import seeded
-from metricdp.mechanisms.noise import LineNoise
+from metricdp.mechanisms.continuous._noise import LineNoise
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_sloppy_logarithm_is_noticed_and_costs_nothing_but_time(monkeypatch, f
         return np.multiply(accurate(x), 1 + 2.0**-40, out=out)
 
     monkeypatch.setitem(assumed._CASES, "log", (sloppy, *assumed._CASES["log"][1:]))
-    monkeypatch.setattr("metricdp.mechanisms.noise.np.log", sloppy)
+    monkeypatch.setattr("metricdp.mechanisms.continuous._noise.np.log", sloppy)
     with pytest.warns(SlowPathWarning, match="log"), seeded(1), refine.tally() as count:
         slow = refine.nearest_integers(formula, 300)
     assert count.refined == 300

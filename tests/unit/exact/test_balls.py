@@ -93,3 +93,16 @@ def test_enclosures_of_the_infinite():
     assert Enclosure.of(arb.pos_inf()) == Enclosure(math.inf, math.inf)
     assert Enclosure.of(arb.nan()) == Enclosure(-math.inf, math.inf)
     assert Enclosure(math.inf, math.inf).width == 0
+
+
+@pytest.mark.parametrize("power", [10, 20, 100, 330])
+def test_numbers_that_no_memory_holds_are_enclosed(power):
+    with precision(96):
+        small = (-ball(10**power)).exp()
+        enclosed = Enclosure.of(small)
+        assert enclosed.lower <= 0 < enclosed.upper
+        assert enclosed.upper < Fraction(1, 2**1000)
+        large = Enclosure.of(ball(10**power).exp())
+        assert large.upper == math.inf
+        negative = Enclosure.of(-small)
+        assert negative.lower < 0 <= negative.upper

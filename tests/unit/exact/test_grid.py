@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metricdp.errors import KindError, NotFiniteError, OffGridError, OutOfDomainError
-from metricdp.exact.grid import FLOAT_CELLS, INTEGER_CELLS, INTEGER_RESULTS, Grid
+from metricdp.errors import ArgumentError, KindError, NotFiniteError, OffGridError, OutOfDomainError
+from metricdp.exact.grid import RESULT_CELLS, SECRET_CELLS, Grid
 from metricdp.exact.refine import CELLS
 
 WIDTHS = [
@@ -70,30 +70,26 @@ def test_points_are_the_nearest_floats():
     assert Grid(Fraction(1, 4)).values(np.array([-3])).tolist() == [-0.75]
 
 
-def test_results_have_the_type_of_the_secrets():
-    cents = Grid(Fraction(1, 100))
-    money = np.array([Decimal("1.23")], dtype=object)
-    assert cents.points(np.array([450]), cents.place(money), money).tolist() == [Decimal("4.5")]
-    thirds = np.array([Fraction(1, 3)], dtype=object)
-    assert Grid(Fraction(1, 3)).points(np.array([2]), Grid(Fraction(1, 3)).place(thirds), thirds)[0] == Fraction(2, 3)
-    small = np.array([1.5], dtype=np.float32)
-    assert cents.points(np.array([5]), cents.place(small), small).dtype == np.float32
-    whole = np.array([5])
-    assert Grid(Fraction(2)).points(np.array([3]), Grid(Fraction(2)).place(whole), whole).tolist() == [6]
-
-
 def test_overflow_saturates():
     assert Grid(Fraction(10)).whole_values(np.array([2**61]))[0] == (2**63 - 1) // 10 * 10
-    ends = [INTEGER_RESULTS, -INTEGER_RESULTS]
-    assert Grid(Fraction(1)).whole_values(np.array([2**62, -(2**62)])).tolist() == ends
-    assert Grid(Fraction(1)).values(np.array([2**61]))[0] == 2.0**53
+    ends = [RESULT_CELLS, -RESULT_CELLS]
+    for give in (Grid(Fraction(1)).whole_values, Grid(Fraction(1)).numbers):
+        assert list(give(np.array([2**63 - 1, -(2**63)]))) == ends
+    assert Grid(Fraction(1)).values(np.array([2**63 - 1])).tolist() == [float(RESULT_CELLS)]
+    assert Grid(Fraction(10)).within(np.array([-99, 99]), -128, 127).tolist() == [-120, 120]
 
 
-@pytest.mark.parametrize(("secret", "result"), [(FLOAT_CELLS, 2 * FLOAT_CELLS), (INTEGER_CELLS, INTEGER_RESULTS)])
-def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret(secret, result):
+def test_numbers_are_of_any_size():
+    assert Grid(Fraction(2**70)).numbers(np.array([3, -5])) == [3 * 2**70, -5 * 2**70]
+    assert Grid(Fraction(1, 4)).numbers(np.array([3])) == [0.75]
+    with pytest.raises(ArgumentError):
+        Grid(Fraction(2**70)).whole_values(np.array([1]))
+
+
+def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret():
     """Otherwise the place where it was cut off would tell the secret."""
-    assert CELLS - secret >= result
-    assert CELLS + secret < 2**63
+    assert CELLS - SECRET_CELLS >= RESULT_CELLS
+    assert CELLS + SECRET_CELLS < 2**63
 
 
 @pytest.mark.parametrize(
@@ -102,7 +98,7 @@ def test_a_draw_that_saturates_ends_beyond_the_grid_whatever_the_secret(secret, 
         (np.array([0.0, np.nan]), NotFiniteError, 1),
         (np.array([np.inf]), NotFiniteError, 0),
         (np.array([0.0, 1e300]), OutOfDomainError, 1),
-        (np.array([0.0, 1e-300, 1e17]), OutOfDomainError, 2),
+        (np.array([0.0, 1e-300, 2.0**61]), OutOfDomainError, 2),
         (np.array([-(2**63)]), OutOfDomainError, 0),
         (np.array(["a"]), KindError, None),
         (np.array([True]), KindError, None),

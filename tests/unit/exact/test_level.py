@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from metricdp.errors import LevelError
 from metricdp.exact.level import Level, ln, rational
+from metricdp.metrics import absolute
+from metricdp.metrics.reading import metric_in_words
+from metricdp.policies import Policy
 
 
 @pytest.mark.parametrize(
@@ -93,3 +96,20 @@ def test_a_product_of_logarithms_is_refused():
 )
 def test_it_prints_as_mathematics(level, text):
     assert str(level) == text
+
+
+@pytest.mark.parametrize(
+    "written", ["ln 2/1000", "ln 5/3", "ln(5/3)", "0.5", "1/3", 0.5, 2, Fraction(1, 3), Decimal("0.1")]
+)
+def test_a_level_means_the_same_wherever_it_is_written(written):
+    """In a policy, for tables and for questions, on the command line and in Python."""
+    level = Level.parse(written)
+    assert Level.of(written) == level
+    text = written if isinstance(written, str) else str(written)
+    assert metric_in_words(f"{text} absolute") == level * absolute()
+    quoted = f'"{text}"'
+    for entry in (f"epsilon = {quoted}", f'metric = "{text} absolute"'):
+        bounds = "bounds = [0, 9], missing = 'refuse'"
+        policy = Policy.parse(f"format = 2\nrecords = 9\ncolumns.x = {{type = 'number', {bounds}, {entry}}}\n")
+        assert policy.columns[0].mechanism.guarantee.metric == level * absolute()
+        assert policy.askable.metric("x") == level * absolute()

@@ -17,7 +17,7 @@ from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import Source, seeded
 from metricdp.exact.choice import Thresholds, uniform_below
 from metricdp.exact.refine import nearest_integers
-from metricdp.mechanisms.noise import LineNoise, PlaneNoise
+from metricdp.mechanisms.continuous._noise import LineNoise, PlaneNoise
 from tests.mechanisms_to_test import CASES
 
 DRAWS = int(os.environ.get("METRICDP_DRAWS", 20_000))
@@ -32,7 +32,8 @@ def same(one, two):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_quick_and_slow_agree(case):
     mechanism = case.make()
-    secrets = case.many(DRAWS)
+    wide = len(case.secrets[0]) if case.vector else 1
+    secrets = case.many(max(100, DRAWS // max(1, wide * wide // 16)))  # balls take their time in many dimensions
     with seeded(11), tally() as quick_tally:
         quick = mechanism.release(secrets)
     with seeded(11), decide_all_by_balls(), tally() as slow_tally:
@@ -141,3 +142,25 @@ def test_refinement_is_rare_and_counted():
         mdp.laplace(mdp.metrics.absolute().within(1)).release(np.zeros(300_000))
     assert count.draws == 300_000
     assert count.refined < 50
+
+
+def test_flips_read_on_where_16_bits_are_the_thresholds_own():
+    third = Thresholds(lambda: [arb(1) / 3])
+    word = 2**16 // 3
+    result, read = release_from([word], lambda: third.below(1))
+    assert read > 1
+    assert result[0] in (False, True)
+    assert release_from([word - 1], lambda: third.below(1))[0][0]
+    assert not release_from([word + 1], lambda: third.below(1))[0][0]
+    both = {bool(release_from([word, more << 32], lambda: third.below(1))[0][0]) for more in range(0, 2**32, 2**28)}
+    assert both == {False, True}, "the bits after the first 16 decide"
+
+
+@pytest.mark.parametrize("chance", [0.0, 1.0, 0.5, 2.0**-16, 2.0**-17, 1 - 2.0**-40])
+def test_flips_at_the_ends(chance):
+    flips = Thresholds(lambda: [arb(chance)])
+    with seeded(5):
+        quick = flips.below(100_000)
+    assert abs(quick.mean() - chance) < 0.01
+    with seeded(5), decide_all_by_balls():
+        assert (flips.below(3_000)[:3_000] == quick[:3_000]).mean() > 0.99

@@ -14,8 +14,8 @@ from flint import arb
 
 import metricdp as mdp
 from metricdp.exact.balls import ball, precision
-from metricdp.mechanisms.noise_metric import noise_metric
-from metricdp.mechanisms.stepped import Geometric
+from metricdp.mechanisms.continuous._noise_metric import noise_metric
+from metricdp.mechanisms.geometric import Geometric
 
 m = mdp.metrics
 BITS = 192

@@ -3,19 +3,19 @@ from fractions import Fraction
 
 import pytest
 
-from metricdp.errors import KindError, LevelError, ShapeError
+from metricdp.errors import ArgumentError, LevelError
 from metricdp.exact.level import Level, ln
-from metricdp.metrics import Sum, absolute, capped, discrete, euclidean, manhattan, maximum, unprotected
+from metricdp.metrics import Added, absolute, capped, discrete, euclidean, manhattan, maximum, unprotected
 from metricdp.metrics.algebra import add
 
 
 def test_sums_are_flat_and_merge():
     d, e = absolute(), discrete()
     assert d + d == 2 * d
-    assert d + e + d == 2 * d + e == Sum((2 * d, e))
+    assert d + e + d == 2 * d + e == Added((2 * d, e))
     assert (d + e) + (e + d) == 2 * (d + e)
     assert ln(2) * d + ln(4) * d == 3 * (ln(2) * d)
-    assert ln(2) * d + d == Sum((ln(2) * d, d))
+    assert ln(2) * d + d == Added((ln(2) * d, d))
     assert 3 * (d + ln(2) * e) / 3 == d + ln(2) * e
 
 
@@ -26,7 +26,7 @@ def test_sums_in_numbers():
     assert both.exactly(5, 5) == 0
     assert (absolute() + unprotected()).exactly(1, 2) == math.inf
     assert (ln(2) * absolute() + unprotected()).exactly(1, 2) == math.inf
-    with pytest.raises(ShapeError):
+    with pytest.raises(ArgumentError):
         add()
 
 
@@ -37,9 +37,9 @@ def test_maximum():
     assert [d((0, 0), point) for point in [(0, 0), (1, 1), (3, 4)]] == [0, 2, 5]
     assert d.exactly((0, 0), (1, 1)) is None
     assert 2 in d.enclose((0, 0), (1, 1))
-    with pytest.raises(ShapeError):
+    with pytest.raises(ArgumentError):
         maximum()
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         maximum(absolute(), 3)
 
 

@@ -5,21 +5,21 @@ import pytest
 
 from metricdp.errors import KindError, LevelError
 from metricdp.exact.level import Level, ln
-from metricdp.metrics.amounts import budget, code, formula, level_of, matrix_entry, plain, scaled_formula, sum_of_levels
+from metricdp.metrics.amounts import budget, code, formula, matrix_entry, plain, scaled_formula, sum_of_levels
 
 LEVELS = [Level.of(value) for value in (1, 2, 0.1, 0.5, "1/3", 1e-300, 10**25)] + [ln(2), ln("3/2") / 7, ln(10) * 5]
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 def test_levels_read_back_exactly(level):
-    assert level_of(plain(level)) == level
+    assert Level.of(plain(level)) == level
     assert Level.of(eval(code(level), {"ln": ln, "Fraction": Fraction})) == level
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "ln 1", "ln 0", "0 ln 2", "lnx", "", None, True, "-1 ln 2"])
 def test_bad_levels(bad):
     with pytest.raises(LevelError):
-        level_of(bad)
+        Level.of(bad)
 
 
 def test_a_budget_may_be_infinite():

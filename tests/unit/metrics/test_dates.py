@@ -5,7 +5,7 @@ import numpy as np
 import pandas
 import pytest
 
-from metricdp.errors import KindError, LevelError, NotFiniteError, ShapeError
+from metricdp.errors import ArgumentError, KindError, NotFiniteError, ShapeError
 from metricdp.exact.level import ln
 from metricdp.metrics import dates
 
@@ -48,7 +48,7 @@ def test_periods():
     assert dates(7).exactly(date(2024, 1, 1), date(2024, 1, 2)) == Fraction(1, 7)
     assert dates().within(5).level == ln(2) / 5
     assert dates().unit_name == "days"
-    with pytest.raises(LevelError):
+    with pytest.raises(ArgumentError):
         dates(0)
 
 

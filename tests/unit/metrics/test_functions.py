@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from metricdp.errors import KindError, ShapeError
+from metricdp.errors import ArgumentError, ShapeError
 from metricdp.metrics import chebyshev, euclidean, square_integrable, supremum
 
 
@@ -30,11 +30,11 @@ def test_the_number_of_samples():
 
 @pytest.mark.parametrize("times", [[], [0, 0], [1, 0]])
 def test_bad_times(times):
-    with pytest.raises(ShapeError):
+    with pytest.raises(ArgumentError):
         supremum(times)
 
 
 def test_a_basis_is_a_name():
     assert square_integrable("Fourier") != square_integrable()
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         square_integrable(5)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from metricdp.errors import KindError, LevelError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, LevelError, UnsupportedMetricError
 from metricdp.exact.level import ln
 from metricdp.metrics import (
     Guarantee,
@@ -40,7 +40,7 @@ def test_deltas_that_cannot_be(delta):
 def test_composition_that_promises_nothing_is_refused():
     with pytest.raises(LevelError):
         Guarantee(discrete(), 0.5) + Guarantee(discrete(), 0.5)
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         Guarantee(3)
 
 
@@ -66,7 +66,7 @@ def test_odds():
     assert Guarantee(absolute()).odds(1) == math.nextafter(math.e, 3)  # e itself is above the nearest float
     assert Guarantee(ln(3) * absolute()).odds(Fraction(1, 2)) ** 2 >= 3
     for bad in (-1, math.nan):
-        with pytest.raises(LevelError):
+        with pytest.raises(ArgumentError):
             g.odds(bad)
 
 
@@ -84,7 +84,7 @@ def test_groups():
     with pytest.raises(LevelError):
         Guarantee(5 * discrete(), 0.1).group(3)
     for bad in (0, -1, 1.5, True):
-        with pytest.raises(LevelError):
+        with pytest.raises(ArgumentError):
             g.group(bad)
 
 

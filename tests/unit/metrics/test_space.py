@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from metricdp.errors import InputError, KindError, NotAMetricError, NotFiniteError, ShapeError, UnknownCategoryError
+from metricdp.errors import ArgumentError, DataError, NotAMetricError, NotFiniteError, UnknownCategoryError
 from metricdp.exact.balls import precision
 from metricdp.exact.level import ln
 from metricdp.metrics import Space, absolute, attributes, discrete, euclidean, manhattan, matrix, nullable
@@ -51,16 +51,18 @@ def test_pickles_leave_behind_what_is_cached():
 def test_spaces_are_values():
     assert Space.line(3) == Space(range(3), absolute())
     assert hash(Space.line(3)) == hash(Space(range(3), absolute()))
-    assert repr(Space.line(3, ln(2) * absolute())) == "Space(3 points, ln(2) * absolute())"
+    assert repr(Space.line(3, ln(2) * absolute())) == "Space([0, 1, 2], ln(2) * absolute())"
+    assert repr(Space.line(5000)).endswith("7, .. 5,000 points], absolute())")
+    assert "5,000 points" in Space.line(5000)._repr_html_()
 
 
 def test_bad_spaces():
-    with pytest.raises(InputError) as twice:
+    with pytest.raises(DataError) as twice:
         Space(["a", "b", "a"], discrete())
     assert twice.value.row == 2
-    with pytest.raises(ShapeError):
+    with pytest.raises(ArgumentError):
         Space([], discrete())
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         Space([1, 2], "absolute")
     with pytest.raises(NotFiniteError):
         Space([1, math.nan], absolute())

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from metricdp.errors import KindError, LevelError, NotFiniteError, OutOfDomainError, ShapeError
+from metricdp.errors import ArgumentError, KindError, NotFiniteError, OutOfDomainError, ShapeError
 from metricdp.metrics import EARTH_RADIUS, great_circle
 
 D = great_circle()
@@ -77,5 +77,5 @@ def test_other_spheres():
     assert great_circle("6371008.8") == D
     assert str(great_circle(1)) == "great-circle(m, R = 1)"
     for bad in (0, -1, math.inf):
-        with pytest.raises(LevelError):
+        with pytest.raises(ArgumentError):
             great_circle(bad)

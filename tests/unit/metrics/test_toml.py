@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from metricdp.errors import KindError, LevelError
+from metricdp.errors import ArgumentError, LevelError
 from metricdp.exact.level import ln
 from metricdp.metrics import (
     Metric,
@@ -65,7 +65,7 @@ def test_points_of_many_kinds(points):
 
 @pytest.mark.parametrize("points", [[None], [frozenset({1})], [b"x"], [Fraction(1, 3)], [2**80 + 1], [(0, 1j)]])
 def test_points_that_have_no_toml_form(points):
-    with pytest.raises(KindError, match="no TOML form"):
+    with pytest.raises(ArgumentError, match="no TOML form"):
         matrix(points, [[0]]).to_toml()
 
 
@@ -93,14 +93,14 @@ def test_awkward_names_and_numbers(metric):
     "text", ["", "metric = 5", 'metric = "nonsense"', 'metric = "Space"', "metric =", 'metric = "__all__"']
 )
 def test_what_is_no_metric(text):
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         Metric.from_toml(text)
 
 
 def test_arguments_are_checked():
-    with pytest.raises(KindError, match="cap"):
+    with pytest.raises(ArgumentError, match="cap"):
         Metric.from_toml('metric = "capped"\nbase = { metric = "absolute" }')
-    with pytest.raises(KindError, match="colour"):
+    with pytest.raises(ArgumentError, match="colour"):
         Metric.from_toml('metric = "absolute"\ncolour = "red"')
     with pytest.raises(LevelError):
         Metric.from_toml('metric = "scaled"\nlevel = -1\nunit = { metric = "absolute" }')

@@ -4,10 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from metricdp.errors import KindError, LevelError, NotFiniteError, ShapeError
+from metricdp.errors import ArgumentError, KindError, NotFiniteError, ShapeError
 from metricdp.exact.level import ln
-from metricdp.metrics import absolute, chebyshev, discrete, euclidean, great_circle, manhattan, normalized_manhattan
-from metricdp.metrics.metric import VIEW_ERROR
+from metricdp.metrics import absolute, chebyshev, euclidean, manhattan, normalized_manhattan
 
 
 @pytest.mark.parametrize(("metric", "distance"), [(manhattan(), 7), (euclidean(), 5), (chebyshev(), 4)])
@@ -64,27 +63,20 @@ def test_errors_carry_no_value():
 
 def test_normalized_manhattan():
     assert normalized_manhattan(3).exactly((0, 1), (1, 2)) == Fraction(2, 3)
-    with pytest.raises(LevelError):
+    with pytest.raises(ArgumentError):
         normalized_manhattan(0)
 
 
 @pytest.mark.parametrize("metric", [manhattan(), euclidean(), chebyshev(), ln(3) / 7 * euclidean()])
 @pytest.mark.parametrize("dimension", [1, 2, 40])
-def test_floats_are_as_near_as_they_say(metric, dimension):
+def test_enclosures_are_as_near_as_rounding_allows(metric, dimension):
     """Beside balls, also where coordinates nearly cancel."""
     generator = np.random.default_rng(dimension)
     points = generator.normal(size=(12, dimension)) * 10.0 ** generator.integers(-9, 9, (12, 1)) + 1e3
     points[1] = np.nextafter(points[0], math.inf)
-    view, allowed = metric.pairwise(points), Fraction(metric.view_error(dimension))
-    assert 0 < allowed < Fraction(1, 10**12)
+    known = metric._enclosures(points, points)
     for i in range(12):
         for j in range(i):
             true = metric.enclose(tuple(points[i].tolist()), tuple(points[j].tolist()), 80)
-            assert true.upper * (1 - allowed) <= Fraction(view[i, j]) <= true.lower * (1 + allowed)
-
-
-def test_floats_that_nobody_vouches_for():
-    assert great_circle().view_error(2) == math.inf
-    assert discrete().view_error() == VIEW_ERROR
-    assert (Fraction(1, 10**300) * absolute()).view_error() == math.inf
-    assert (10**40 * euclidean()).view_error(2) == math.inf, "it may hide distances that floats do not hold"
+            assert Fraction(known.lower[i, j]) <= true.lower <= true.upper <= Fraction(known.upper[i, j])
+            assert known.upper[i, j] <= known.lower[i, j] * (1 + (dimension + 4) * 2.0**-48)

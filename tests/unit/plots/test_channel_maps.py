@@ -7,6 +7,7 @@ import pytest
 from matplotlib.patches import Circle
 
 from metricdp.channels import Channel
+from metricdp.channels.proved import Proved
 from metricdp.errors import KindError, UnknownCategoryError
 from metricdp.exact import ln
 from metricdp.metrics import Guarantee, euclidean, great_circle
@@ -40,7 +41,7 @@ def test_names_and_bars():
 
 
 def test_the_circle_of_a_factor_two():
-    figure = channel_map(NOISE.promising(Guarantee(ln(2) / 5 * euclidean())), (0, 4))
+    figure = channel_map(NOISE.promising(Proved(ln(2) / 5 * euclidean())), (0, 4))  # for the picture
     (circle,) = [patch for patch in figure.axes[0].patches if isinstance(patch, Circle)]
     assert circle.center == (0, 4)
     assert circle.radius == pytest.approx(5)

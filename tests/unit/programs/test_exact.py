@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from metricdp.errors import ShapeError
+from metricdp.errors import ArgumentError
 from metricdp.programs import Echelon, LinearProgram, Sparse, point_on_support
 
 
@@ -70,5 +70,5 @@ def test_inconsistent_equations():
 
 
 def test_shapes():
-    with pytest.raises(ShapeError, match="2 rows of one length want as many right-hand sides, not 1"):
+    with pytest.raises(ArgumentError, match="2 rows of equal length need as many right-hand sides, not 1"):
         point_on_support([[1], [1]], [1], [0])

@@ -1,12 +1,16 @@
 """Linear programs: feasibility, complementarity and stationarity of what comes back, not just a value."""
 
 import math
+import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
 
-from metricdp.errors import InputError, LevelError, NotFiniteError, ShapeError
-from metricdp.programs import Basis, LinearProgram, Sparse, Status
+from metricdp.errors import ArgumentError
+from metricdp.programs import Basis, LinearProgram, Sparse, Status, linear, solution
 
 
 def transport(seed, maximize=False):
@@ -179,18 +183,18 @@ def test_without_crossover_the_middle_of_the_optimal_points():
 @pytest.mark.parametrize(
     ("act", "error", "words"),
     [
-        (lambda p: p.add_columns([math.nan]), NotFiniteError, "row 0: a cost is not a number"),
-        (lambda p: p.add_columns([1, 2], lower=[0]), ShapeError, "a lower bound is wanted for each of 2"),
-        (lambda p: p.add_columns([1], entries=Sparse.of([{9: 1}])), InputError, "there is no row 9"),
-        (lambda p: p.add_rows([0], [1], Sparse.of([{5: 1}])), InputError, "there is no column 5: .* 0 to 1"),
-        (lambda p: p.add_rows([0], [1], Sparse.of([{0: math.inf}])), NotFiniteError, "an entry"),
-        (lambda p: p.add_rows([0, 0], [1], Sparse.of([{0: 1}])), ShapeError, "for each of 1"),
-        (lambda p: p.change_costs([2], [1]), InputError, "there is no column 2"),
-        (lambda p: p.change_costs([0], [1, 2]), ShapeError, "for each of 1"),
-        (lambda p: p.solve(method="magic"), LevelError, "simplex"),
-        (lambda p: p.solve(time_limit=0), LevelError, "time limit"),
-        (lambda p: p.solve(basis=Basis((1,), ())), ShapeError, "1 columns and 0 rows .* of 2 and 1"),
-        (lambda p: LinearProgram(tolerance=1e-12), LevelError, "tolerance"),
+        (lambda p: p.add_columns([math.nan]), ArgumentError, "a cost is not a finite number, at place 0"),
+        (lambda p: p.add_columns([1, 2], lower=[0]), ArgumentError, "a lower bound is needed for each of 2"),
+        (lambda p: p.add_columns([1], entries=Sparse.of([{9: 1}])), ArgumentError, "there is no row 9"),
+        (lambda p: p.add_rows([0], [1], Sparse.of([{5: 1}])), ArgumentError, "there is no column 5: .* 0 to 1"),
+        (lambda p: p.add_rows([0], [1], Sparse.of([{0: math.inf}])), ArgumentError, "an entry"),
+        (lambda p: p.add_rows([0, 0], [1], Sparse.of([{0: 1}])), ArgumentError, "for each of 1"),
+        (lambda p: p.change_costs([2], [1]), ArgumentError, "there is no column 2"),
+        (lambda p: p.change_costs([0], [1, 2]), ArgumentError, "for each of 1"),
+        (lambda p: p.solve(method="magic"), ArgumentError, "simplex"),
+        (lambda p: p.solve(time_limit=0), ArgumentError, "time_limit"),
+        (lambda p: p.solve(basis=Basis((1,), ())), ArgumentError, "1 columns and 0 rows .* of 2 and 1"),
+        (lambda p: LinearProgram(tolerance=1e-12), ArgumentError, "tolerance"),
     ],
 )
 def test_bad_input(act, error, words):
@@ -208,3 +212,55 @@ def test_sparse_forms_agree():
     for name in ("starts", "places", "values"):
         assert getattr(dense, name).tolist() == getattr(mapped, name).tolist()
     assert len(Sparse.of([])) == 0
+
+
+def test_the_codes_of_a_basis_are_those_of_the_solver():
+    import highspy
+
+    names = highspy.HighsBasisStatus
+    assert tuple(map(int, (names.kLower, names.kBasic, names.kUpper))) == (
+        solution._AT_LOWER,
+        solution._BASIC,
+        solution._AT_UPPER,
+    )
+    assert set(linear._STATUSES) <= {status.name for status in highspy.HighsModelStatus.__members__.values()}
+
+
+def test_the_solver_is_loaded_by_the_first_program_alone():
+    program = """
+import sys
+import metricdp.programs
+print("highspy" in sys.modules)
+metricdp.programs.LinearProgram()
+print("highspy" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+def test_an_interruptible_solve_gives_the_same():
+    plain, threaded = LinearProgram(), LinearProgram()
+    for program in (plain, threaded):
+        program.add_columns([1, 2])
+        program.add_rows([1], [1], Sparse.of_dense([[1, 1]]))
+    assert threaded.solve(interruptible=True).primal.tolist() == plain.solve().primal.tolist()
+    with pytest.raises(ArgumentError, match="method"):
+        threaded.solve("magic", interruptible=True)
+
+
+def test_an_interruption_does_not_wait_for_the_end_of_a_solve(monkeypatch):
+    program = LinearProgram()
+    program.add_columns([1.0])
+    ends = threading.Event()
+    monkeypatch.setattr(program, "_run", lambda: ends.wait(30))
+    monkeypatch.setattr(linear, "_PATIENCE", 0.01)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            program.solve(interruptible=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        assert not ends.is_set()
+        ends.set()

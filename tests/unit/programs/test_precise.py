@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from metricdp.errors import ShapeError
+from metricdp.errors import ArgumentError
 from metricdp.programs import PreciseProgram, point_on_support
 
 
@@ -51,5 +51,5 @@ def test_no_optimum_no_answer():
 
 
 def test_shapes():
-    with pytest.raises(ShapeError, match="1 rows want as many right-hand sides, not 2"):
+    with pytest.raises(ArgumentError, match="1 rows need as many right-hand sides, not 2"):
         PreciseProgram([1], [([0], [1])], [1, 2])

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from metricdp.errors import KindError
-from metricdp.exact.balls import float_above
+from metricdp.errors import ArgumentError
 from metricdp.exact.bits import source as noise_source
-from metricdp.mechanisms.stepped import Geometric
-from metricdp.queries.select.asking_groups import Division, Shares
-from metricdp.queries.select.asking_percentiles import GroupPercentiles
-from metricdp.queries.select.asking_single import Single, single
-from metricdp.queries.select.asking_totals import Amount, Linear, bounds_of, check_numbers, check_records, holds_numbers
-from metricdp.queries.select.query_policy import QueryPolicy
-from metricdp.queries.select.select_statements import Aggregate, Select, read_select
-from metricdp.queries.select.table_answers import Found, Part, TableAnswers
-from metricdp.queries.single.answer_plans import Plan
-from metricdp.queries.universes.counting import histogram
-from metricdp.queries.universes.universe import Universe
+from metricdp.exact.progress import Progress, Stopwatch
+from metricdp.metrics import Guarantee
+from metricdp.policies.askable import Askable
+from metricdp.policies.policy import Policy
+from metricdp.policies.sql.statements import Aggregate, Select, read_select
+from metricdp.queries.select.averages import CONFIDENCE, Noisy, average
+from metricdp.queries.select.division import Division, Shares
+from metricdp.queries.select.people import check_people
+from metricdp.queries.select.percentiles import GroupPercentiles
+from metricdp.queries.select.single_number import Single, single
+from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers
+from metricdp.queries.select.totals import (
+    Amount,
+    LinearPart,
+    bounds_of,
+    check_numbers,
+    check_records,
+    holds_numbers,
+)
+from metricdp.queries.single.plan import AnswerPlan
 from metricdp.queries.workloads.allocation import Allocation
+from metricdp.sources.opening import count_rows, kept
+from metricdp.sources.table import Declared
 
 __all__ = ["Asking", "ask"]
-
-CONFIDENCE = Fraction(95, 100)
-
-Progress = Callable[[int, float, float, float], None]
 
 
 def ask(
     source: Any,
-    policy: QueryPolicy | str | Path,
+    policy: Policy | str | Path | Mapping[str, Any],
     question: str,
+    *,
     engine: Any = None,
+    time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> TableAnswers:
     """Answer a question about a table privately, with error bars, spending the policy's metric once for all answers.
@@ -51,14 +59,15 @@ def ask(
         policy: the cells of the columns, the number of records and the metric; or the path of a file that has them.
         question: ``select AGGREGATES [from ..] [where CONDITION] [group by COLUMNS]``; see `read_select`.
         engine: "spark", or a connection of ibis, where the source is a table's name there.
-        progress: called while noise is allocated; see `allocate`.
+        time_limit: seconds for sharing out the noise; then the best so far is used. See `allocate`.
+        progress: told while noise is shared out; see `allocate`.
 
     Guarantee:
         The policy's metric on the columns of the question, added up over the records. Groups come from the policy, so
-        those without records are answered too. Asking twice spends it twice.
+        those without records are answered too. Asking twice spends it twice; `metricdp.Session` keeps account.
 
     Raises:
-        InputError: a question that cannot be bounded, and why; or a table that is not as the policy says. Neither a
+        DataError: a question that cannot be bounded, and why; or a table that is not as the policy says. Neither a
             value nor a count of the table is in an error.
 
     References:
@@ -66,15 +75,12 @@ def ask(
 
     >>> import pyarrow as pa
     >>> people = pa.table({"sex": ["F", "F", "M"], "age": [30, 50, 39]})
-    >>> policy = QueryPolicy.parse('''
-    ... format = 1
+    >>> policy = Policy.parse('''
+    ... format = 2
     ... records = 3
-    ... [universe]
-    ... sex = { type = "category", values = ["F", "M", "X"] }
-    ... age = { type = "integer", bounds = [0, 120] }
-    ... [metric]
-    ... sex = 1000
-    ... age = "1000 absolute"
+    ... [columns]
+    ... sex = {type = "category", values = ["F", "M", "X"], epsilon = 1000, missing = "refuse"}
+    ... age = {type = "integer", bounds = [0, 120], epsilon = 1000, missing = "refuse"}
     ... ''')
     >>> answers = ask(people, policy, "select count(*), avg(age) from people group by sex")
     >>> answers.groups, [round(one.value) for one in answers["count(*)"]]
@@ -82,8 +88,9 @@ def ask(
     >>> print(answers.guarantee)
     ℓ₁(1000·[x ≠ y] (sex) + 1000·|x − y| (age))-private
     """
-    rules = policy if isinstance(policy, QueryPolicy) else QueryPolicy.load(policy)
-    return Asking.of(question, rules).answer(source, engine, progress)
+    rules = Policy.of(policy)
+    rules.refuse_without_ledger(charged=False)
+    return Asking.of(question, rules.askable).answer(source, engine, time_limit=time_limit, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,17 +101,19 @@ class Asking:
         select: the question.
         policy: what it is answered under.
         division: its groups.
+        scale: how much of the policy's metric it spends; 1 unless somebody wants less noise, or can do with more.
     """
 
     select: Select
-    policy: QueryPolicy
+    policy: Askable
     division: Division
+    scale: Fraction = Fraction(1)
 
     @classmethod
-    def of(cls, question: str, policy: QueryPolicy) -> Asking:
+    def of(cls, question: str, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
         """Read a question against a policy; refuse what cannot be bounded."""
         select = read_select(question, policy)
-        asking = cls(select, policy, Division.of(select, policy))
+        asking = cls(select, policy, Division.of(select, policy), scale)
         _ = asking.linear is not None and asking.linear.workload
         for part in asking.percentiles.values():
             _ = part.plan
@@ -141,7 +150,14 @@ class Asking:
 
     def _counted(self, column: str | None) -> str | None:
         """The column of which only known values are counted; None where none can be missing."""
-        return column if column is not None and self.policy.column(column).missing is not None else None
+        if column is None or self.policy.column(column).missing is None:
+            return None
+        if self.policy.column(column).mixes_missing:
+            raise ArgumentError(
+                f"column {column!r}: missing values share a cell with others, and nobody can tell which are there; "
+                "give them a cell of their own (missing = ..), or write count(*)"
+            )
+        return column
 
     @cached_property
     def _summed(self) -> tuple[str, ...]:
@@ -156,7 +172,7 @@ class Asking:
             elif not holds_numbers(column):
                 if column.name in self.division.names:
                     continue  # its cells are told apart anyway
-                raise KindError(
+                raise ArgumentError(
                     f"count({column.name}) counts the values that are there: write count(*) .. where {column.name} is "
                     "not null"
                 )
@@ -180,23 +196,29 @@ class Asking:
     def columns(self) -> tuple[str, ...]:
         """All columns on which an answer depends, in the order of the policy."""
         used = {name for names in self._uses.values() for name in names}
-        return tuple(column.name for column in self.policy.columns if column.name in used)
+        return tuple(name for name in self.policy.names if name in used)
 
     def shares(self, part: str) -> Shares:
         """What one part of the question may spend: of each column's metric, as much as every other part that uses it.
 
-        Over all parts, the shares of a column add up to 1.
+        Over all parts, the shares of a column add up to the scale.
         """
         uses = self._uses
         times = {name: sum(name in names for names in uses.values()) for name in self.columns}
-        return Shares({name: Fraction(1, times[name]) for name in uses[part]}, Fraction(1, len(uses)))
+        return Shares({name: self.scale / times[name] for name in uses[part]}, self.scale / len(uses))
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What all answers together promise; None where they tell nothing secret."""
+        found = self.policy.guarantee(self.columns)
+        return None if found is None else Guarantee(found.metric * self.scale)
 
     @cached_property
-    def linear(self) -> Linear | None:
+    def linear(self) -> LinearPart | None:
         """Counts and sums; None where none are asked, or where they are public."""
         if not self.amounts or (not self._uses[""] and self.policy.absent is None):
             return None
-        return Linear(self.policy, self.division, self.amounts, self._summed, self.shares(""))
+        return LinearPart(self.policy, self.division, self.amounts, self._summed, self.shares(""))
 
     @cached_property
     def percentiles(self) -> dict[str, GroupPercentiles]:
@@ -209,12 +231,63 @@ class Asking:
             if aggregate.kind == "percentile" and aggregate.column is not None and aggregate.p is not None
         }
 
+    # Errors to expect
+
+    def error_bars(self) -> dict[str, float | None]:
+        """For each thing asked, the widest error bar of its groups, before anything is read; None for averages.
+
+        The error bar of an average depends on how many there are of whom, which is secret.
+        """
+        bars: dict[str, float | None] = {}
+        allocation = None if self.linear is None else self.linear.allocate()
+        alone = None if self.linear is None or allocation is None else single(self.linear, allocation)
+        for aggregate in self.select.aggregates:
+            if aggregate.kind == "percentile":
+                bars[aggregate.name] = self.percentiles[aggregate.name].plan.error_bar(float(CONFIDENCE))
+            elif aggregate.kind == "average":
+                bars[aggregate.name] = None
+            else:
+                groups = range(len(self.division.labels))
+                wanted = {amount for group in groups for amount in self._amounts(aggregate, group)}
+                places = [place for place, amount in enumerate(self.amounts) if amount in wanted]
+                bars[aggregate.name] = max((self._reach(place, allocation, alone) for place in places), default=0.0)
+        return bars
+
+    def _reach(self, place: int, allocation: Allocation | None, alone: Single | None) -> float:
+        mechanism = None if allocation is None else allocation.mechanism(place, self.policy.most)
+        if mechanism is None:
+            return 0.0
+        reach = mechanism.radius if alone is None else alone.plan.error_bar
+        return float(reach(float(CONFIDENCE)) or 0.0)
+
     # Answers
 
-    def answer(self, source: Any, engine: Any = None, progress: Progress | None = None) -> TableAnswers:
-        """Read the table, and draw the noise."""
-        amounts, parts = self._linear_answers(source, engine, progress)
-        columns: dict[str, list[Found]] = {}
+    def answer(
+        self,
+        source: Any,
+        engine: Any = None,
+        *,
+        charged: bool = False,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+    ) -> TableAnswers:
+        """Read the table, and draw the noise.
+
+        Args:
+            source: see `ask`, like all but one of the others.
+            engine: what reads it.
+            charged: whether a ledger is charged for it, as a policy can require.
+            time_limit: seconds for sharing out the noise.
+            progress: told while noise is shared out.
+        """
+        self.policy.policy.refuse_without_ledger(charged)
+        with kept(source, Declared(dialect=self.policy.policy.dialect), engine) as again:
+            return self._answer(again, engine, Stopwatch(time_limit, progress))
+
+    def _answer(self, source: Any, engine: Any, watch: Stopwatch) -> TableAnswers:
+        check_people(source, self.policy.policy, engine)
+        amounts, parts = self._linear_answers(source, engine, watch)
+        columns: dict[str, list[TableAnswer]] = {}
         for aggregate in self.select.aggregates:
             if aggregate.kind == "percentile":
                 columns[aggregate.name], part = self._percentile_answers(aggregate.name, source, engine)
@@ -228,39 +301,36 @@ class Asking:
             self.policy,
             self.division.labels,
             tuple(zip(*columns.values(), strict=True)),
-            tuple(parts),
+            tuple(_claimed(part, columns) for part in parts),
             self.columns,
-            self.policy.guarantee(self.columns),
+            self.guarantee,
             float(CONFIDENCE),
             noise_source().private,
         )
 
-    def _linear_answers(
-        self, source: Any, engine: Any, progress: Progress | None
-    ) -> tuple[dict[Amount, _Noisy], list[Part]]:
+    def _linear_answers(self, source: Any, engine: Any, watch: Stopwatch) -> tuple[dict[Amount, Noisy], list[Part]]:
         names = tuple(one.name for one in self.select.aggregates if one.kind != "percentile")
         if not self.amounts:
             return {}, []
         if self.linear is None:
-            smallest = min(self.policy.columns, key=len)
-            check_records(histogram(source, Universe([smallest]), engine), self.policy)
-            public = _Noisy(float(self.policy.most), None)
+            check_records(count_rows(source, Declared(dialect=self.policy.policy.dialect), engine), self.policy)
+            public = Noisy(float(self.policy.most), None)
             return dict.fromkeys(self.amounts, public), [Part(names, {}, "no noise", True, "the number is public")]
-        allocation = self.linear.allocate(progress)
+        allocation = self.linear.allocate(watch)
         alone = single(self.linear, allocation)
         noisy = {}
         for place, (amount, truth) in enumerate(zip(self.amounts, self.linear.truth(source, engine), strict=True)):
             mechanism = allocation.mechanism(place, self.policy.most)
             if mechanism is None:
-                noisy[amount] = _Noisy(float(truth), None)
+                noisy[amount] = Noisy(float(truth), None)
             elif alone is not None:
-                noisy[amount] = _Noisy(alone.draw(truth), alone.plan.error_bar)
+                noisy[amount] = Noisy(alone.draw(truth), alone.plan.error_bar)
             else:
-                noisy[amount] = _Noisy(float(mechanism.release([truth])[0]), mechanism.radius)
+                noisy[amount] = Noisy(float(mechanism.release([truth])[0]), mechanism.radius)
         return noisy, [self._linear_part(names, self.linear, allocation, alone)]
 
     def _linear_part(
-        self, names: tuple[str, ...], linear: Linear, allocation: Allocation, alone: Single | None
+        self, names: tuple[str, ...], linear: LinearPart, allocation: Allocation, alone: Single | None
     ) -> Part:
         shares = linear.shares.columns
         if alone is not None:
@@ -269,74 +339,43 @@ class Asking:
             return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
         return Part(names, shares, "Laplace noise", False, _why(allocation))
 
-    def _found(self, aggregate: Aggregate, group: int, noisy: dict[Amount, _Noisy]) -> Found:
+    def _found(self, aggregate: Aggregate, group: int, noisy: dict[Amount, Noisy]) -> TableAnswer:
         amounts = self._amounts(aggregate, group)
         first, *second = (noisy[amount] for amount in amounts)
         if aggregate.kind == "count":
-            return Found(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < self.policy.most)
+            return TableAnswer(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < self.policy.most)
         assert aggregate.column is not None
         low, high = (Fraction(bound) for bound in bounds_of(self.policy.column(aggregate.column)))
         if aggregate.kind == "sum":
             bar = first.bar(CONFIDENCE)
             span = self.policy.most * (max(high, Fraction(0)) - min(low, Fraction(0)))
-            return Found(first.value, bar, 2 * Fraction(bar) < span)
-        return _average(first, second[0], amounts[0].centre, (low, high), self.policy.most)
+            return TableAnswer(first.value, bar, 2 * Fraction(bar) < span)
+        return average(first, second[0], amounts[0].centre, (low, high), self.policy.most)
 
-    def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[Found], Part]:
+    def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[TableAnswer], Part]:
         part = self.percentiles[name]
         planned = part.plan
         bar = planned.error_bar(float(CONFIDENCE))
         assert bar is not None  # its answers are numbers
         span = part.column.declared[-1] - part.column.declared[0]
         tells = 2 * bar < (span if isinstance(span, int) else span.days)
-        found = [Found(part.shown(planned.draw(truth)), bar, tells) for truth in part.truth(source, engine)]
+        found = [TableAnswer(part.shown(planned.draw(truth)), bar, tells) for truth in part.truth(source, engine)]
         known = part.of_all is not None
-        why = planned.why if known else "a record can come or go: no theorem says that it is the best"
+        why = planned.why if known else "a record can come or go: no theorem says that no other noise is better"
         return found, Part((name,), part.shares.columns, _noise(planned), planned.optimal and known, why)
 
 
-@dataclass(frozen=True)
-class _Noisy:
-    """A noisy number, and how far it is from the truth at most with a probability; None where it is the truth."""
-
-    value: float
-    reach: Callable[[float], float | None] | None
-
-    def bar(self, confidence: Fraction) -> float:
-        return 0.0 if self.reach is None else float(self.reach(float(confidence)) or 0.0)
+def _claimed(part: Part, columns: dict[str, list[TableAnswer]]) -> Part:
+    """The part, without a claim where an answer of it tells next to nothing."""
+    if not part.optimal or all(found.tells for name in part.answers for found in columns[name]):
+        return part
+    return replace(part, optimal=False, why="nothing is claimed for an answer that tells next to nothing")
 
 
-def _average(total: _Noisy, count: _Noisy, centre: Fraction, bounds: tuple[Fraction, Fraction], records: int) -> Found:
-    """The noisy sum by the noisy count, from the centre on, and all that the true ones can come to by their error bars.
-
-    Where both are noisy, each bar fails half as often, so that both hold with the confidence that is wanted. The truth
-    is one of somebody at least, since of nobody there is no average, and of no more than there are records.
-    """
-    low, high = bounds
-    both = total.reach is not None and count.reach is not None
-    confidence = 1 - (1 - CONFIDENCE) / 2 if both else CONFIDENCE
-    added, off = Fraction(total.value), Fraction(total.bar(confidence))
-    number, away = Fraction(count.value), Fraction(count.bar(confidence))
-
-    def within(value: Fraction) -> Fraction:
-        return min(max(value, low), high)
-
-    one, all_of_them = Fraction(1), Fraction(records)
-    fewest, most = max(number - away, one), min(number + away, all_of_them)
-    if fewest > most:  # nothing is known of the count
-        fewest, most = one, all_of_them
-    value = within(centre + added / min(max(number, one), all_of_them))
-    ends = [centre + (added + sign * off) / by for sign in (-1, 1) for by in (fewest, most)]
-    if max(ends) < low or min(ends) > high:  # one of the bars has failed, so nothing is known
-        ends = [low, high]
-    bar = float_above(max(abs(within(end) - value) for end in ends))
-    return Found(float(value), bar, 2 * Fraction(bar) < high - low)
-
-
-def _noise(planned: Plan) -> str:
+def _noise(planned: AnswerPlan) -> str:
     if planned.mechanism is None:
         return "no noise"
-    return "truncated geometric noise" if isinstance(planned.mechanism, Geometric) else "Laplace noise"
+    return planned.mechanism.name
 
 
 def _why(allocation: Allocation) -> str:

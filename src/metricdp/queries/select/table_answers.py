@@ -5,20 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from metricdp.exact.level import Level
 from metricdp.metrics import Guarantee, Metric, discrete
-from metricdp.metrics.words import telling_distances
-from metricdp.queries.select.query_policy import QueryPolicy
-from metricdp.queries.select.select_statements import Select
+from metricdp.metrics.explain import telling_distances
+from metricdp.metrics.released import Released
+from metricdp.policies.askable import Askable
+from metricdp.policies.sql.statements import Select
 
-__all__ = ["Found", "Part", "TableAnswers"]
+__all__ = ["Part", "TableAnswer", "TableAnswers"]
 
 
 @dataclass(frozen=True)
-class Found:
+class TableAnswer:
     """One answer.
 
     Attributes:
@@ -26,11 +28,13 @@ class Found:
         error_bar: half the width of an interval around the value that holds the truth with the confidence of all error
             bars; in days, for a day. 0 where no noise was needed.
         tells: False where the error bar is as wide as half of all that the answer can be, so that it says nothing.
+        private: False where the noise came from a seeded source.
     """
 
     value: int | float | dt.date
     error_bar: float
     tells: bool = True
+    private: bool = True
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ class Part:
         answers: their names.
         shares: which part of each column's metric they spent.
         mechanism: the noise in words.
-        optimal: whether nothing else is better for anybody.
+        optimal: whether no other noise on the true answer that keeps the promise is better for anybody. Nothing is
+            claimed where an answer tells next to nothing.
         why: the theorem that proves it, or what is known.
     """
 
@@ -53,7 +58,7 @@ class Part:
 
 
 @dataclass(frozen=True, repr=False)
-class TableAnswers:
+class TableAnswers(Released):
     """What was released: one answer for each group and each thing asked, never the truth.
 
     Attributes:
@@ -70,21 +75,26 @@ class TableAnswers:
     """
 
     select: Select
-    policy: QueryPolicy
+    policy: Askable
     groups: tuple[tuple[str, ...], ...]
-    found: tuple[tuple[Found, ...], ...]
+    found: tuple[tuple[TableAnswer, ...], ...]
     parts: tuple[Part, ...]
     columns: tuple[str, ...]
     guarantee: Guarantee | None
     confidence: float
     private: bool
 
+    def __post_init__(self) -> None:
+        if not self.private:  # each answer says so by itself
+            rows = tuple(tuple(replace(one, private=False) for one in row) for row in self.found)
+            object.__setattr__(self, "found", rows)
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the answers are called."""
         return tuple(aggregate.name for aggregate in self.select.aggregates)
 
-    def __getitem__(self, name: str) -> tuple[Found, ...]:
+    def __getitem__(self, name: str) -> tuple[TableAnswer, ...]:
         """The answers of that name, one for each group."""
         place = self.names.index(name)
         return tuple(row[place] for row in self.found)
@@ -100,15 +110,19 @@ class TableAnswers:
         return "\n".join(lines)
 
     @property
-    def promise(self) -> str:
-        """The guarantee as mathematics."""
-        if self.guarantee is None:
-            return "nothing secret was told"
-        return str(self.guarantee) if self.private else f"NOT private (seeded noise), else {self.guarantee}"
+    def person_guarantee(self) -> Guarantee | None:
+        """What all answers together promise for one person, who may have several rows; None as above."""
+        return None if self.guarantee is None else Guarantee(self.guarantee.metric * self.policy.rows)
+
+    def __str__(self) -> str:
+        return repr(self)
 
     def meanings(self) -> Iterator[tuple[str, float]]:
-        """What two people may differ by, in words, and the factor by which an adversary's odds can move at most."""
-        absent = self.policy.absent
+        """What two people may differ by, in words, and the factor by which an adversary's odds can move at most.
+
+        Where the policy names a person, in all rows that one may have.
+        """
+        absent = None if self.policy.absent is None else self.policy.absent * self.policy.rows
         most = math.inf if absent is None else Guarantee(discrete() * absent).odds(2)  # by way of an absent record
         yield from ((words, min(factor, most)) for words, factor in self._by_column())
         if absent is not None:
@@ -116,25 +130,28 @@ class TableAnswers:
 
     def _by_column(self) -> Iterator[tuple[str, float]]:
         for name in self.columns:
-            metric = self.policy.metric(name)
-            base = metric.unit.arguments["base"] if metric.unit.kind == "nullable" else metric.unit
-            line = metric if metric.unit.kind != "nullable" else base * metric.level
-            yield from _meanings(name, line)
+            metric = self.policy.metric(name) * self.policy.rows
+            yield from _meanings(name, metric.without_null())
             if self.policy.column(name).missing is not None:
                 first = self.policy.column(name).declared[0]
                 yield f"{name} known or missing", _factor(metric, first, None)
 
     def to_rows(self) -> tuple[list[str], list[list[Any]]]:
-        """A header and a row for each group: the groups, then each answer and its error bar."""
+        """A header and a row for each group: the groups, then each answer and its error bar.
+
+        Where noise came from a seed, a last column says in each row that it is not private.
+        """
         header = [*self.select.groups]
         for name in self.names:
             header += [name, f"{name} error bar"]
+        if not self.private:
+            header.append("private")
         rows = []
         for labels, answers in zip(self.groups, self.found, strict=True):
             row: list[Any] = [*labels]
             for one in answers:
                 row += [one.value, one.error_bar]
-            rows.append(row)
+            rows.append(row if self.private else [*row, "NOT private (seeded noise)"])
         return header, rows
 
     def to_json(self) -> dict[str, Any]:
@@ -156,6 +173,7 @@ class TableAnswers:
             "capacity": self.policy.capacity,
             "columns": list(self.columns),
             "guarantee": None if self.guarantee is None else self.guarantee.to_json(),
+            "rows_per_person": self.policy.rows,
             "meaning": [
                 {"differ": words, "odds": factor if math.isfinite(factor) else "infinite"}
                 for words, factor in self.meanings()
@@ -176,15 +194,12 @@ class TableAnswers:
 
 def _meanings(name: str, metric: Metric) -> Iterator[tuple[str, float]]:
     unit = metric.unit
-    if unit.kind == "discrete":
-        yield name, Guarantee(metric).odds(1)
-    elif unit.kind == "unprotected":
-        yield name, math.inf
-    elif unit.kind == "capped":
-        inner = unit.arguments["base"] * metric.level
-        for words, factor in _meanings(name, inner):
-            yield words, min(factor, Guarantee(metric).odds(Fraction(unit.arguments["cap"].enclose().upper)))
-    elif unit.kind in ("absolute", "dates", "great_circle", "euclidean", "manhattan", "chebyshev"):
+    if unit.all_alike:
+        yield name, math.inf if unit.greatest == math.inf else Guarantee(metric).odds(1)
+    elif isinstance(unit.capped_at, Level):
+        for words, factor in _meanings(name, unit.parts[0] * metric.level):
+            yield words, min(factor, Guarantee(metric).odds(Fraction(unit.capped_at.enclose().upper)))
+    elif unit.on_line or unit.on_globe or (unit.norm is not None and not unit.parts):
         for distance in telling_distances(metric)[1:]:
             words = f"{float(distance):,.6g} {unit.unit_name}".strip()
             yield f"{name}, {words} apart", Guarantee(metric).odds(distance)

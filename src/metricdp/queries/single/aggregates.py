@@ -12,13 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metricdp.errors import KindError, LevelError, NotFiniteError, OffGridError, OutOfDomainError
+from metricdp.errors import ArgumentError, KindError, NotFiniteError, OffGridError, OutOfDomainError
 from metricdp.exact.level import rational
 from metricdp.queries.single.query import AnswerGrid, Query, check_count, is_missing, rows_of
 
 __all__ = ["Average", "NumberQuery", "Percentile", "Sum", "maximum", "median", "minimum"]
 
 Number = int | float | Fraction | Decimal | str
+Bounds = tuple[Number, Number]
 Outside = Literal["refuse", "clamp"]
 Rounding = Literal["exact", "floor", "half-up"]
 
@@ -28,73 +29,74 @@ class NumberQuery(Query):
     """A query about one number for each record, with public bounds.
 
     Attributes:
-        lo: the least value a record may have.
-        hi: the greatest.
-        step: values are ``lo``, ``lo + step``, .., ``hi``; None where they are any numbers in between.
-        n: the number of records, where that is public; None where it is not.
-        nulls: whether a record may be absent (None, NaN). Where ``n`` is not public, it always may.
+        bounds: the least and the greatest value a record may have, from what is public and not from the data.
+        step: values are the lower bound and whole steps above it; None where they are any numbers in between.
+        records: how many there are, where that is public; None where it is not.
+        nulls: whether a record may be absent (None, NaN). Where their number is not public, one always may.
         outside: "refuse" values beyond the bounds, naming the row, or "clamp" them to the nearer bound.
 
     A float is read as the point of the grid that it is the nearest float to, so that 0.3 is three steps of "0.1".
     """
 
-    lo: Fraction
-    hi: Fraction
+    bounds: tuple[Fraction, Fraction]
     step: Fraction | None
-    n: int | None
+    records: int | None
     nulls: bool
     outside: Outside
 
     def __init__(
         self,
-        lo: Number | None = None,
-        hi: Number | None = None,
+        bounds: Bounds | None = None,
+        *,
         step: Number | None = 1,
-        n: int | None = None,
+        records: int | None = None,
         nulls: bool | None = None,
         outside: Outside = "refuse",
     ) -> None:
-        if lo is None or hi is None:
-            raise LevelError(
-                f"{_a(self)} has bounds: give lo= and hi=, the least and the greatest value that a record may have, "
-                "from what is public and not from the data"
-            )
-        low, high = rational(lo, "bound"), rational(hi, "bound")
+        low, high = _read_bounds(bounds, self)
         width = None if step is None else rational(step, "step")
-        if not low < high:
-            raise LevelError("the lower bound lies below the upper one")
         if width is not None and (width <= 0 or (high - low) % width):
-            raise LevelError(f"a step is positive and goes into {high - low}, from lo to hi, a whole number of times")
+            raise ArgumentError(f"a step is positive and goes into {high - low}, from bound to bound, without a rest")
         if outside not in ("refuse", "clamp"):
-            raise LevelError('outside is "refuse" or "clamp"')
-        count, absent = check_count(n, nulls)
-        fields = {"lo": low, "hi": high, "step": width, "n": count, "nulls": absent, "outside": outside}
+            raise ArgumentError('outside is "refuse" or "clamp"')
+        count, absent = check_count(records, nulls)
+        fields = {"bounds": (low, high), "step": width, "records": count, "nulls": absent, "outside": outside}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @property
-    def k(self) -> int | None:
-        """The number of steps from ``lo`` to ``hi``."""
-        return None if self.step is None else int((self.hi - self.lo) / self.step)
+    def low(self) -> Fraction:
+        """The lower bound."""
+        return self.bounds[0]
+
+    @property
+    def high(self) -> Fraction:
+        """The upper bound."""
+        return self.bounds[1]
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps there are from bound to bound."""
+        return None if self.step is None else int((self.high - self.low) / self.step)
 
     @property
     def middle(self) -> Fraction:
         """The value in the middle: what `Average` and `Percentile` say of no values at all."""
-        if self.step is None or self.k is None:
-            return (self.lo + self.hi) / 2
-        return self.lo + self.k // 2 * self.step
+        if self.step is None or self.steps is None:
+            return (self.low + self.high) / 2
+        return self.low + self.steps // 2 * self.step
 
     @property
-    def bounds(self) -> tuple[Fraction, Fraction] | None:
+    def answer_bounds(self) -> tuple[Fraction, Fraction] | None:
         """The least and the greatest answer, where both are known."""
-        return self.lo, self.hi
+        return self.bounds
 
     @property
     def universe(self) -> Sequence[Any] | None:
-        """``lo`` to ``hi`` in steps, and None where a record may be absent."""
-        if self.k is None or self.step is None or self.k > _MOST_VALUES:
+        """From bound to bound in steps, and None where a record may be absent."""
+        if self.steps is None or self.step is None or self.steps > _MOST_VALUES:
             return None
-        values = [_plain(self.lo + i * self.step) for i in range(self.k + 1)]
+        values = [_plain(self.low + i * self.step) for i in range(self.steps + 1)]
         return [*values, None] if self.nulls else values
 
     def tally(self, data: Any) -> list[tuple[Fraction, int]]:
@@ -118,18 +120,18 @@ class NumberQuery(Query):
     def _read(self, value: int | float | Fraction | Decimal, row: int) -> Fraction:
         if not isinstance(value, (int, Fraction)) and not math.isfinite(value):
             if self.outside == "clamp":
-                return self.hi if value > 0 else self.lo
+                return self.high if value > 0 else self.low
             raise OutOfDomainError("an infinite value, outside the declared bounds", row)
         exact = Fraction(value)
         if self.step is not None:
-            point = self.lo + round((exact - self.lo) / self.step) * self.step
+            point = self.low + round((exact - self.low) / self.step) * self.step
             if exact == point or (isinstance(value, float) and float(point) == value):
                 exact = point
-        if not self.lo <= exact <= self.hi:
+        if not self.low <= exact <= self.high:
             if self.outside == "clamp":
-                return self.lo if exact < self.lo else self.hi
+                return self.low if exact < self.low else self.high
             raise OutOfDomainError('outside the declared bounds; widen them, or declare outside="clamp"', row)
-        if self.step is not None and (exact - self.lo) % self.step:
+        if self.step is not None and (exact - self.low) % self.step:
             raise OffGridError(
                 "between two points of the declared grid; declare a finer step, as text where it is a decimal "
                 '(step="0.1"), or step=None for any number',
@@ -147,35 +149,35 @@ class Sum(NumberQuery):
     References:
         Paper 1, Section 5.
 
-    >>> spent = Sum(lo=0, hi=100, n=3)
+    >>> spent = Sum((0, 100), records=3)
     >>> spent.evaluate([20, 35, 50])
     Fraction(105, 1)
     >>> spent
-    Sum(lo=0, hi=100, step=1, n=3)
+    Sum(bounds=(0, 100), step=1, records=3)
     """
 
     @property
-    def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """``n * lo`` and ``n * hi``, and 0 where all records may be absent; None where n is not public."""
-        if self.n is None:
+    def answer_bounds(self) -> tuple[Fraction, Fraction] | None:
+        """As many times the bounds as there are records, and 0 where all may be absent; None where that is secret."""
+        if self.records is None:
             return None
-        least, greatest = self.n * self.lo, self.n * self.hi
+        least, greatest = self.records * self.low, self.records * self.high
         return (min(least, Fraction(0)), max(greatest, Fraction(0))) if self.nulls else (least, greatest)
 
     @property
     def grid(self) -> AnswerGrid | None:
-        """All multiples of the step within `bounds`, where 0 is a value or no record is absent."""
+        """All multiples of the step within `answer_bounds`, where 0 is a value or no record is absent."""
         if self.step is None:
             return None
-        if self.bounds is None:
-            least = Fraction(0) if self.lo >= 0 else None
-            greatest = Fraction(0) if self.hi <= 0 else None
+        if self.answer_bounds is None:
+            least = Fraction(0) if self.low >= 0 else None
+            greatest = Fraction(0) if self.high <= 0 else None
         else:
-            least, greatest = self.bounds
-        with_zero = self.lo <= 0 <= self.hi and self.lo % self.step == 0
+            least, greatest = self.answer_bounds
+        with_zero = self.low <= 0 <= self.high and self.low % self.step == 0
         if not self.nulls and least is not None:
             return AnswerGrid(least, self.step, least, greatest)
-        step = self.step if with_zero else _common_step(self.lo, self.step)
+        step = self.step if with_zero else _common_step(self.low, self.step)
         return AnswerGrid(Fraction(0) if least is None else least, step, least, greatest, with_zero)
 
     def evaluate(self, data: Any) -> Fraction:
@@ -198,9 +200,9 @@ class Average(NumberQuery):
     References:
         Paper 1, Section 5 and Theorem 13, which hold for averages that are rounded down or half up.
 
-    >>> Average(0, 100, n=3).evaluate([20, 35, 51])
+    >>> Average((0, 100), records=3).evaluate([20, 35, 51])
     Fraction(106, 3)
-    >>> Average(0, 100, n=3, nulls=True).evaluate([20, 35, None])
+    >>> Average((0, 100), records=3, nulls=True).evaluate([20, 35, None])
     Fraction(28, 1)
     """
 
@@ -208,33 +210,33 @@ class Average(NumberQuery):
 
     def __init__(
         self,
-        lo: Number | None = None,
-        hi: Number | None = None,
+        bounds: Bounds | None = None,
+        *,
         step: Number | None = 1,
-        n: int | None = None,
+        records: int | None = None,
         nulls: bool | None = None,
         outside: Outside = "refuse",
         rounding: Rounding | None = None,
     ) -> None:
-        super().__init__(lo, hi, step, n, nulls, outside)
+        super().__init__(bounds, step=step, records=records, nulls=nulls, outside=outside)
         if rounding is None:
             rounding = "exact" if self.step is None or not self.nulls else "half-up"
         if rounding not in ("exact", "floor", "half-up"):
-            raise LevelError(
+            raise ArgumentError(
                 'an average is rounded by "floor" or "half-up", or left "exact"; half to even moves by two steps where '
                 "the values move by one, and needs twice the noise"
             )
         if rounding != "exact" and self.step is None:
-            raise LevelError("an average is rounded to the grid of its values: give step=, or rounding='exact'")
+            raise ArgumentError("an average is rounded to the grid of its values: give step=, or rounding='exact'")
         object.__setattr__(self, "rounding", rounding)
 
     @property
     def grid(self) -> AnswerGrid | None:
-        """The grid of the values, or where nothing is absent and nothing rounded, one that is n times as fine."""
+        """The grid of the values, or where nothing is absent and nothing rounded, a finer one."""
         if self.step is None or (self.rounding == "exact" and self.nulls):
             return None
-        finer = self.n if self.rounding == "exact" and self.n is not None else 1
-        return AnswerGrid(self.lo, self.step / finer, self.lo, self.hi)
+        finer = self.records if self.rounding == "exact" and self.records is not None else 1
+        return AnswerGrid(self.low, self.step / finer, self.low, self.high)
 
     def evaluate(self, data: Any) -> Fraction:
         """The true average, rounded as declared."""
@@ -244,8 +246,8 @@ class Average(NumberQuery):
         mean = _total(values) / sum(count for _, count in values)
         if self.rounding == "exact" or self.step is None:
             return mean
-        steps = (mean - self.lo) / self.step + (Fraction(1, 2) if self.rounding == "half-up" else 0)
-        return self.lo + math.floor(steps) * self.step
+        steps = (mean - self.low) / self.step + (Fraction(1, 2) if self.rounding == "half-up" else 0)
+        return self.low + math.floor(steps) * self.step
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -255,37 +257,37 @@ class Percentile(NumberQuery):
     Of no values at all it is the middle of the bounds. See `NumberQuery` for the other attributes.
 
     Attributes:
-        p: from 0, the minimum, by 50, the median, to 100, the maximum.
+        percent: p, from 0, the minimum, by 50, the median, to 100, the maximum.
 
     References:
         Paper 1, Section 5 and the proof of Theorem 13.
 
-    >>> [Percentile(p, 0, 100).evaluate([20, 35, 50, 90]) for p in (0, 50, 100)]
+    >>> [Percentile(p, (0, 100)).evaluate([20, 35, 50, 90]) for p in (0, 50, 100)]
     [Fraction(20, 1), Fraction(50, 1), Fraction(90, 1)]
     """
 
-    p: Fraction
+    percent: Fraction
 
     def __init__(
         self,
-        p: Number,
-        lo: Number | None = None,
-        hi: Number | None = None,
+        percent: Number,
+        bounds: Bounds | None = None,
+        *,
         step: Number | None = 1,
-        n: int | None = None,
+        records: int | None = None,
         nulls: bool | None = None,
         outside: Outside = "refuse",
     ) -> None:
-        super().__init__(lo, hi, step, n, nulls, outside)
-        share = rational(p, "percentile")
+        super().__init__(bounds, step=step, records=records, nulls=nulls, outside=outside)
+        share = rational(percent, "percentile")
         if not 0 <= share <= 100:
-            raise LevelError("a percentile lies between 0 and 100")
-        object.__setattr__(self, "p", share)
+            raise ArgumentError("a percentile lies between 0 and 100")
+        object.__setattr__(self, "percent", share)
 
     @property
     def grid(self) -> AnswerGrid | None:
         """The grid of the values."""
-        return None if self.step is None else AnswerGrid(self.lo, self.step, self.lo, self.hi)
+        return None if self.step is None else AnswerGrid(self.low, self.step, self.low, self.high)
 
     def evaluate(self, data: Any) -> Fraction:
         """The true percentile."""
@@ -293,36 +295,36 @@ class Percentile(NumberQuery):
         if not values:
             return self.middle
         total = sum(count for _, count in values)
-        before = min(math.floor(self.p * total / 100), total - 1)
+        before = min(math.floor(self.percent * total / 100), total - 1)
         upto = itertools.accumulate(count for _, count in values)
         return next(value for (value, _), reached in zip(values, upto, strict=True) if reached > before)
 
 
-def minimum(lo: Number | None = None, hi: Number | None = None, **options: Any) -> Percentile:
+def minimum(bounds: Bounds | None = None, **options: Any) -> Percentile:
     """The least value: the 0-percentile. The options are those of `Percentile`.
 
-    >>> minimum(0, 100).evaluate([20, 35, 50])
+    >>> minimum((0, 100)).evaluate([20, 35, 50])
     Fraction(20, 1)
     """
-    return Percentile(0, lo, hi, **options)
+    return Percentile(0, bounds, **options)
 
 
-def median(lo: Number | None = None, hi: Number | None = None, **options: Any) -> Percentile:
+def median(bounds: Bounds | None = None, **options: Any) -> Percentile:
     """The median: the 50-percentile, which of an even number of values is the upper of the two in the middle.
 
-    >>> median(0, 100).evaluate([20, 35, 50])
+    >>> median((0, 100)).evaluate([20, 35, 50])
     Fraction(35, 1)
     """
-    return Percentile(50, lo, hi, **options)
+    return Percentile(50, bounds, **options)
 
 
-def maximum(lo: Number | None = None, hi: Number | None = None, **options: Any) -> Percentile:
+def maximum(bounds: Bounds | None = None, **options: Any) -> Percentile:
     """The greatest value: the 100-percentile.
 
-    >>> maximum(0, 100).evaluate([20, 35, 50])
+    >>> maximum((0, 100)).evaluate([20, 35, 50])
     Fraction(50, 1)
     """
-    return Percentile(100, lo, hi, **options)
+    return Percentile(100, bounds, **options)
 
 
 _MOST_VALUES = 1 << 16
@@ -340,6 +342,20 @@ def _total(values: list[tuple[Fraction, int]]) -> Fraction:
 
 def _plain(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
+
+
+def _read_bounds(bounds: Any, query: NumberQuery) -> tuple[Fraction, Fraction]:
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"{_a(query)} has bounds: give bounds=(least, greatest), the values that a record may have, from what is "
+            "public and not from the data"
+        ) from None
+    least, greatest = rational(low, "bound"), rational(high, "bound")
+    if not least < greatest:
+        raise ArgumentError("the lower bound lies below the upper one")
+    return least, greatest
 
 
 def _a(query: NumberQuery) -> str:

@@ -84,7 +84,7 @@ def _of_sum(query: Sum, p: float, distances: NumberDistances) -> Form:
     present = distances.steepest(_same)
     absent = distances.steepest_null(abs) if query.nulls else Fraction(0)
     one = max(present, absent)
-    if p != 1 and query.n != 1:
+    if p != 1 and query.records != 1:
         return _of_all_at_once(one, query, p, _sum_moves_together(query, distances, present >= absent))
     return Form(one, _sum_uniform(query, distances, present, one), _sum_theorem(distances, present, absent))
 
@@ -94,10 +94,10 @@ def _sum_uniform(query: Sum, distances: NumberDistances, present: Exact, one: Ex
     if grid is None or step is None:
         return distances.shape == "absolute" and present == one
     if not grid.contiguous:  # 0, and beside it lo, which an absent record cannot give at the price of hi
-        return False if distances.ordered and not query.lo <= 0 <= query.hi else None
+        return False if distances.ordered and not query.low <= 0 <= query.high else None
     if _costs_least(step, distances.one_step, one):
         return True
-    if query.nulls and max(-query.lo, query.hi) == step and _costs_least(step, distances.null_distance, one):
+    if query.nulls and max(-query.low, query.high) == step and _costs_least(step, distances.null_distance, one):
         return True  # -1, 0 and 1 are all steps a value has, and a record that comes or goes is what costs least
     return False if distances.ordered else None
 
@@ -123,22 +123,22 @@ def _of_percentile(query: Percentile, p: float, distances: NumberDistances) -> F
     present = distances.steepest(_same)
     absent: Exact = Fraction(0)
     if query.nulls:
-        farthest = query.hi - query.lo if query.n != 1 else _from_middle(query)
+        farthest = query.high - query.low if query.records != 1 else _from_middle(query)
         absent = ratio(farthest, distances.null_distance)
     value = max(present, absent)
     uniform = _uniform(query, distances, value, present)
-    if uniform is None and query.k == 1 and query.n != 1 and distances.ordered:
+    if uniform is None and query.steps == 1 and query.records != 1 and distances.ordered:
         uniform = True  # a record that comes or goes moves it by the only step there is
     theorem = _theorem(distances) if p == 1 else "paper 1, Theorem 13"
     return Form(value, uniform, theorem if present >= absent else _ONE_RECORD)
 
 
 def _of_average(query: Average, p: float, distances: NumberDistances) -> Form | None:
-    if query.n == 1:
+    if query.records == 1:
         return _average_one_by_one(query, distances)  # and all norms are one
-    if query.rounding == "exact" and not query.nulls and p == 2 and query.n is not None:
+    if query.rounding == "exact" and not query.nulls and p == 2 and query.records is not None:
         one = distances.steepest(_same)  # the sum's, divided by n
-        value_at_once = _times_root(one, Fraction(1, query.n))
+        value_at_once = _times_root(one, Fraction(1, query.records))
         return Form(value_at_once, query.step is None and distances.shape == "absolute", _ONE_RECORD)
     one_by_one, at_once = _average_one_by_one(query, distances), _average_at_once(query, distances)
     if p == 1:
@@ -155,7 +155,7 @@ def _average_one_by_one(query: Average, distances: NumberDistances) -> Form:
     Where values may be absent, m = 1 is the worst for a value that changes, and m = 2 for one that leaves: from
     (lo + hi) / 2, rounded, to hi or lo. The answer of no values, the middle, is as far as that from either end.
     """
-    n, step = query.n, query.step
+    n, step = query.records, query.step
     if not query.nulls and n is not None:
 
         def change(difference: Fraction) -> Fraction:
@@ -205,7 +205,7 @@ def _costs_least(step: Fraction, distance: Exact | None, value: Exact) -> bool:
 
 
 def _from_middle(query: NumberQuery) -> Fraction:
-    return max(query.hi - query.middle, query.middle - query.lo)
+    return max(query.high - query.middle, query.middle - query.low)
 
 
 def _theorem(distances: NumberDistances) -> str:
@@ -218,7 +218,7 @@ def _of_count(query: Count, metric: RecordMetric) -> Form:
     """A record that begins or ceases to be counted moves the answer by 1."""
     base = metric.base
     one = ratio(Fraction(1), min(_between_counted(query, base), _to_absent(query, base)))
-    if metric.p != 1 and query.n != 1:
+    if metric.p != 1 and query.records != 1:
         return _of_all_at_once(one, query, metric.p, False)
     theorem = "paper 1, Theorem 8" if shape_of(base)[0] == "discrete" else _ONE_RECORD
     return Form(one, True if one else None, theorem)
@@ -260,7 +260,7 @@ def _of_cells(query: CellCounts, metric: RecordMetric, norm: float) -> Form | No
     )
     both = Fraction(2 if norm == 1 else 1)
     one = max(ratio(both, apart), ratio(Fraction(1), absent))
-    if metric.p != 1 and query.n != 1:
+    if metric.p != 1 and query.records != 1:
         return _of_all_at_once(one, query, metric.p, None)
     uniform = None
     if norm == 1 and shape_of(base)[0] == "discrete":
@@ -284,9 +284,9 @@ def _of_all_at_once(one: Exact, query: Query, p: float, uniform: bool | None) ->
     """Each of the n records may do what one can do alone, all in the same direction: n, or √n, times as much."""
     if not one:
         return Form(one, None, _ONE_RECORD)
-    if query.n is None:
+    if query.records is None:
         return Form(math.inf, False, "it grows with the number of records, which is not public")
-    value = one * query.n if p == math.inf else _times_root(one, Fraction(query.n))
+    value = one * query.records if p == math.inf else _times_root(one, Fraction(query.records))
     return Form(value, uniform, f"{_ONE_RECORD}, times {'n' if p == math.inf else '√n'}")
 
 

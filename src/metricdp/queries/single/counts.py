@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from metricdp.errors import InputError, KindError, NotFiniteError, ShapeError, UnknownCategoryError
+from metricdp.errors import ArgumentError, NotFiniteError, UnknownCategoryError
 from metricdp.metrics.coordinates import distinct, label
 from metricdp.queries.single.query import AnswerGrid, Query, check_count, is_missing, rows_of
 
@@ -24,42 +24,43 @@ class Count(Query):
         where: the values that are counted, or a function of a value that says; None counts all records that are there.
         values: all values that a record may have, where they are declared. Metrics that tell values apart by more than
             equality need them.
-        n: the number of records, where that is public; None where it is not.
-        nulls: whether a record may be absent. Where ``n`` is not public, it always may.
+        records: how many there are, where that is public; None where it is not.
+        nulls: whether a record may be absent. Where their number is not public, one always may.
 
     References:
         Paper 1, Section 4.2 and Theorem 8.
 
-    >>> Count(where={"yes"}, n=3).evaluate(["yes", "no", "yes"])
+    >>> Count(where={"yes"}, records=3).evaluate(["yes", "no", "yes"])
     Fraction(2, 1)
     """
 
     where: frozenset[Hashable] | Condition | None
     values: tuple[Any, ...] | None
-    n: int | None
+    records: int | None
     nulls: bool
 
     def __init__(
         self,
         where: Iterable[Any] | Condition | None = None,
         values: Iterable[Any] | None = None,
-        n: int | None = None,
+        *,
+        records: int | None = None,
         nulls: bool | None = None,
     ) -> None:
         if isinstance(where, str):
-            raise KindError("where is a set of values, such as {'yes'}, or a function")
+            raise ArgumentError("where is a set of values, such as {'yes'}, or a function")
         counted = where if where is None or callable(where) else frozenset(label(value) for value in where)
         declared = None if values is None else distinct(values, "value")
-        count, absent = check_count(n, nulls)
-        for name, value in {"where": counted, "values": declared, "n": count, "nulls": absent}.items():
+        count, absent = check_count(records, nulls)
+        for name, value in {"where": counted, "values": declared, "records": count, "nulls": absent}.items():
             object.__setattr__(self, name, value)
         if declared is not None and isinstance(counted, frozenset) and not counted <= set(declared):
-            raise UnknownCategoryError("where names a value that is not among the declared values")
+            raise ArgumentError("where names a value that is not among the declared values")
 
     @property
     def grid(self) -> AnswerGrid | None:
-        """0 to n; without an end where n is not public."""
-        greatest = None if self.n is None else Fraction(self.n)
+        """From 0 to the number of records; without an end where that is not public."""
+        greatest = None if self.records is None else Fraction(self.records)
         return AnswerGrid(Fraction(0), Fraction(1), Fraction(0), greatest)
 
     @property
@@ -99,13 +100,13 @@ class CellCounts(Query):
     Attributes:
         names: what the cells are called.
         cells: the values of each cell; every value a record may have lies in exactly one of them.
-        n: the number of records, where that is public; None where it is not.
-        nulls: whether a record may be absent. Where ``n`` is not public, it always may.
+        records: how many there are, where that is public; None where it is not.
+        nulls: whether a record may be absent. Where their number is not public, one always may.
 
     References:
         Paper 4, Section 2.
 
-    >>> CellCounts(["tea", "coffee"], n=3).evaluate(["tea", "coffee", "tea"])
+    >>> CellCounts(["tea", "coffee"], records=3).evaluate(["tea", "coffee", "tea"])
     (2, 1)
     >>> CellCounts({"minor": range(18), "adult": range(18, 100)}).names
     ('minor', 'adult')
@@ -113,13 +114,14 @@ class CellCounts(Query):
 
     names: tuple[Any, ...]
     cells: tuple[tuple[Any, ...], ...]
-    n: int | None
+    records: int | None
     nulls: bool
 
     def __init__(
         self,
         cells: Mapping[Any, Iterable[Any]] | Iterable[Any],
-        n: int | None = None,
+        *,
+        records: int | None = None,
         nulls: bool | None = None,
     ) -> None:
         if isinstance(cells, Mapping):
@@ -131,17 +133,19 @@ class CellCounts(Query):
         for name, values in zip(names, members, strict=True):
             for value in values:
                 if seen.setdefault(label(value), name) != name:
-                    raise InputError(f"a value of the cell {name!r} is also one of the cell {seen[label(value)]!r}")
-        count, absent = check_count(n, nulls)
-        for field, value in {"names": names, "cells": tuple(members), "n": count, "nulls": absent}.items():
+                    raise ArgumentError(f"a value of the cell {name!r} is also one of the cell {seen[label(value)]!r}")
+        count, absent = check_count(records, nulls)
+        for field, value in {"names": names, "cells": tuple(members), "records": count, "nulls": absent}.items():
             object.__setattr__(self, field, value)
         if len(names) < 2:
-            raise ShapeError("there are at least two cells; Count counts one")
+            raise ArgumentError("there are at least two cells; Count counts one")
 
     @property
     def grid(self) -> AnswerGrid | None:
-        """Each count is one of 0 to n."""
-        return AnswerGrid(Fraction(0), Fraction(1), Fraction(0), None if self.n is None else Fraction(self.n))
+        """Each count, from 0 to the number of records."""
+        return AnswerGrid(
+            Fraction(0), Fraction(1), Fraction(0), None if self.records is None else Fraction(self.records)
+        )
 
     @property
     def universe(self) -> Sequence[Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,19 +11,20 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from metricdp.errors import KindError, UnknownCategoryError
+from metricdp.errors import ArgumentError, UnknownCategoryError
 from metricdp.exact.balls import Enclosure, enclose
 from metricdp.exact.level import Level
 from metricdp.exact.outward import Bound
+from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Metric, Space
-from metricdp.metrics.amounts import Exact
+from metricdp.metrics.amounts import Exact, plain
 from metricdp.metrics.coordinates import distinct, frozen, label
 from metricdp.metrics.metric import as_metric
-from metricdp.queries.single.least_steps import Progress, least_steps
+from metricdp.queries.single.least_steps import least_steps
 from metricdp.queries.single.query import AnswerGrid, Query
 from metricdp.queries.single.record_metrics import ratio
 
-__all__ = ["FiniteFunction", "Step", "Uniformity", "uniformity"]
+__all__ = ["ChainStep", "FiniteFunction", "Uniformity", "uniformity"]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -47,12 +49,12 @@ class FiniteFunction(Query):
             table = {label(point): answer for point, answer in function.items()}
             missing = next((row for row, point in enumerate(points) if label(point) not in table), None)
             if missing is not None:
-                raise UnknownCategoryError("the table has no answer for this database", missing)
+                raise ArgumentError(f"the table has no answer for database {missing}")
             answers = [table[label(point)] for point in points]
         elif callable(function):
             answers = [function(point) for point in points]
         else:
-            raise KindError(f"a function or a table is wanted, not {type(function).__name__}")
+            raise ArgumentError(f"a function or a table is wanted, not {type(function).__name__}")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "answers", tuple(frozen(answer) for answer in answers))
         for row, answer in enumerate(self.answers):
@@ -65,7 +67,7 @@ class FiniteFunction(Query):
         return None if databases is None else cls(query.evaluate, databases)
 
     @property
-    def n(self) -> None:  # type: ignore[override]
+    def records(self) -> None:  # type: ignore[override]
         """A function of databases is about whole databases."""
 
     @property
@@ -115,8 +117,8 @@ class FiniteFunction(Query):
 
 
 @dataclass(frozen=True)
-class Step:
-    """A Δ-expansive step of a chain: ``d_out(start, end) = Δ d_in(x, x')`` for databases with these answers.
+class ChainStep:
+    """A step of a chain that is as long as it can be: d'(start, end) = Δ d(x, x') for databases with these answers.
 
     Attributes:
         start: f(x).
@@ -158,7 +160,31 @@ class Uniformity:
     def __bool__(self) -> bool:
         return self.holds is True
 
-    def chain(self, start: Any, end: Any) -> tuple[Step, ...] | None:
+    @property
+    def reason(self) -> str:
+        """Why it holds or does not, in words."""
+        if self.holds:
+            return "between any two answers there is a chain of databases where it is reached at every step"
+        if self.holds is None:
+            return "irrational distances, or answers that nothing constrains, leave it undecided"
+        assert self.refuted_by is not None
+        one, two = self.refuted_by
+        return f"no chain of databases leads from {one!r} to {two!r} with that much at every step"
+
+    def to_json(self) -> dict[str, Any]:
+        """The proof as plain values for JSON."""
+        value = self.sensitivity
+        return {
+            "holds": self.holds,
+            "sensitivity": float(value) if isinstance(value, Bound) else plain(value),
+            "witness": None if self.witness is None else [repr(end) for end in self.witness],
+            "reason": self.reason,
+        }
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}: {html.escape(self.reason)}</p>"
+
+    def chain(self, start: Any, end: Any) -> tuple[ChainStep, ...] | None:
         """A chain of Δ-expansive steps from one answer to another, tight where any is; None where there is none."""
         here, goal = self._place(start), self._place(end)
         steps = []
@@ -166,7 +192,7 @@ class Uniformity:
             if (here, goal) not in self.after:
                 return None
             there = self.after[here, goal]
-            steps.append(Step(self.image[here], self.image[there], self.edges[here, there]))
+            steps.append(ChainStep(self.image[here], self.image[there], self.edges[here, there]))
             here = there
         return tuple(steps)
 
@@ -174,21 +200,29 @@ class Uniformity:
         try:
             return self.image.index(frozen(answer))
         except ValueError:
-            raise UnknownCategoryError("no database has that answer") from None
+            raise ArgumentError("no database has that answer") from None
 
 
-def uniformity(function: FiniteFunction, d_in: Metric, d_out: Metric, progress: Progress | None = None) -> Uniformity:
+def uniformity(
+    function: FiniteFunction,
+    database_metric: Metric,
+    answer_metric: Metric,
+    *,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Uniformity:
     """Decide whether a function is uniformly sensitive, pair by pair.
 
-    f is Δ-sensitive where ``d_out(f(x), f(x')) <= Δ d_in(x, x')`` for all databases, and uniformly so where any two
-    answers are joined by a tight chain of steps for each of which this is an equality. Such a chain is a shortest path
+    f is Δ-sensitive where ``d'(f(x), f(x')) <= Δ d(x, x')`` for all databases, and uniformly so where any two answers
+    are joined by a tight chain of steps for each of which this is an equality. Such a chain is a shortest path
     among the steps that are, as long as the answers are apart.
 
     Args:
         function: f.
-        d_in: between databases.
-        d_out: between answers.
-        progress: called with the number of databases done, and of all.
+        database_metric: d, between databases.
+        answer_metric: d', between answers.
+        time_limit: seconds; then it is given up, with an estimate of how long it would take.
+        progress: told now and then how many databases are done.
 
     References:
         Paper 1, Definitions 4 and 5, and Theorem 6.
@@ -199,8 +233,8 @@ def uniformity(function: FiniteFunction, d_in: Metric, d_out: Metric, progress: 
     >>> proof.holds, proof.sensitivity, [(step.start, step.end) for step in proof.chain(0, 2)]
     (True, Fraction(1, 1), [(0, 2)])
     """
-    inside, outside = as_metric(d_in), as_metric(d_out)
-    found = _decide(function, inside.unit, outside.unit, progress)
+    inside, outside = as_metric(database_metric), as_metric(answer_metric)
+    found = decided(function, inside.unit, outside.unit, Stopwatch(time_limit, progress))
     return replace(found, sensitivity=rescaled(found.sensitivity, inside.level, outside.level))
 
 
@@ -223,15 +257,16 @@ def rescaled(value: Exact | Bound, level_in: Level, level_out: Level) -> Exact |
     return Bound.above(Enclosure(low * levels.lower, high * levels.upper))
 
 
-def _decide(function: FiniteFunction, d_in: Metric, d_out: Metric, progress: Progress | None) -> Uniformity:
+def decided(function: FiniteFunction, database_metric: Metric, answer_metric: Metric, watch: Stopwatch) -> Uniformity:
+    """The same for metrics without a level."""
     image = function.image
     places = {label(answer): place for place, answer in enumerate(image)}
-    steps = least_steps(function.points, [places[answer] for answer in function.answers], d_in, progress)
-    apart = {(i, j): d_out.exactly(image[i], image[j]) for i, j in steps}
+    steps = least_steps(function.points, [places[answer] for answer in function.answers], database_metric, watch)
+    apart = {(i, j): answer_metric.exactly(image[i], image[j]) for i, j in steps}
     costs = {pair: cost for pair, (cost, _) in steps.items() if cost is not None}
     exact = {pair: distance for pair, distance in apart.items() if distance is not None}
     if len(costs) < len(steps) or len(exact) < len(steps):
-        return _enclosed(function, d_in, d_out)
+        return _enclosed(function, database_metric, answer_metric)
     ratios = {pair: _moved(exact[pair], cost) for pair, cost in costs.items()}
     sensitivity = max(ratios.values(), default=Fraction(0))
     if sensitivity == 0:  # one answer, or databases so far apart that nothing is asked of their answers
@@ -275,7 +310,7 @@ def _shortest(
     return lengths, after
 
 
-def _enclosed(function: FiniteFunction, d_in: Metric, d_out: Metric) -> Uniformity:
+def _enclosed(function: FiniteFunction, database_metric: Metric, answer_metric: Metric) -> Uniformity:
     """The sensitivity where distances are irrational: rounded up, and whether it is uniform not decided."""
     best: tuple[Fraction, Fraction, Any] | None = None
     for b, y in enumerate(function.points):
@@ -283,8 +318,8 @@ def _enclosed(function: FiniteFunction, d_in: Metric, d_out: Metric) -> Uniformi
             x = function.points[a]
             if function.answers[a] == function.answers[b]:
                 continue
-            cost = d_in.enclose(x, y, 128)
-            moved = d_out.enclose(function.answers[a], function.answers[b], 128)
+            cost = database_metric.enclose(x, y, 128)
+            moved = answer_metric.enclose(function.answers[a], function.answers[b], 128)
             if cost.lower == math.inf:
                 continue
             if cost.lower == 0 or moved.upper == math.inf:

@@ -11,24 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.errors import MetricDPError
-from metricdp.exact.refine import Floats
+from metricdp.exact.arrays import Floats
+from metricdp.exact.progress import Stopwatch
 from metricdp.metrics import Metric
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.coordinates import label
 from metricdp.queries.single.record_metrics import record_metric
 
-__all__ = ["LeastSteps", "Progress", "least_steps"]
+__all__ = ["LeastSteps", "least_steps"]
 
 LeastSteps = dict[tuple[int, int], tuple[Exact | None, tuple[Any, Any]]]
 """For two answers (i < j), the least distance of two databases with them, None where it is irrational, and these."""
-
-Progress = Callable[[int, int], None]
 
 _EXACT_IN_FLOAT = 1 << 53
 
 
 def least_steps(
-    points: Sequence[Any], answers: Sequence[int], metric: Metric, progress: Progress | None = None
+    points: Sequence[Any], answers: Sequence[int], metric: Metric, watch: Stopwatch | None = None
 ) -> LeastSteps:
     """Compare all pairs of databases that have different answers.
 
@@ -37,11 +36,12 @@ def least_steps(
         answers: which answer each of them has.
         metric: between databases, without a number before it. One irrational distance for two answers makes theirs
             None.
-        progress: called with the number of databases done, and of all.
+        watch: the time limit, and whom to tell how many databases are done.
     """
+    clock = Stopwatch() if watch is None else watch
     rows = _from_tables(points, metric)
     if rows is None:
-        return _one_by_one(points, answers, metric, progress)
+        return _one_by_one(points, answers, metric, clock)
     distances, scale = rows
     places, size = np.asarray(answers), max(answers) + 1
     least = np.full((size, size), np.inf)
@@ -58,8 +58,7 @@ def least_steps(
             least[pair] = nearest[i]
             cost = math.inf if nearest[i] == np.inf else Fraction(int(nearest[i]), scale)
             ends[pair] = cost, (points[a], points[b]) if i < j else (points[b], points[a])
-        if progress is not None:
-            progress(b + 1, len(points))
+        _tell(clock, b + 1, len(points))
     return ends
 
 
@@ -96,7 +95,7 @@ def _from_tables(points: Sequence[Any], metric: Metric) -> tuple[Callable[[int],
     return distances, scale
 
 
-def _one_by_one(points: Sequence[Any], answers: Sequence[int], metric: Metric, progress: Progress | None) -> LeastSteps:
+def _one_by_one(points: Sequence[Any], answers: Sequence[int], metric: Metric, clock: Stopwatch) -> LeastSteps:
     least: LeastSteps = {}
     for b, y in enumerate(points):
         for a in range(b):
@@ -108,6 +107,10 @@ def _one_by_one(points: Sequence[Any], answers: Sequence[int], metric: Metric, p
             before = least.get(pair)
             if before is None or cost is None or (before[0] is not None and cost < before[0]):
                 least[pair] = cost, ends
-        if progress is not None:
-            progress(b + 1, len(points))
+        _tell(clock, b + 1, len(points))
     return least
+
+
+def _tell(clock: Stopwatch, done: int, total: int) -> None:
+    clock.check("to compare all databases", done, total, "databases")
+    clock.tell(done, total, unit="databases")

@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from metricdp.errors import KindError, LevelError, ShapeError
+from metricdp.errors import ArgumentError, KindError, ShapeError
+from metricdp.metrics import Metric, Space
 from metricdp.metrics.amounts import code
 
 __all__ = ["AnswerGrid", "Query", "check_count", "is_missing", "rows_of"]
@@ -57,11 +58,11 @@ class Query(ABC):
     policy, never from the data.
 
     Attributes:
-        n: the number of records, where that is public; None where it is not.
-        nulls: whether a record may be absent. Where ``n`` is not public, it always may.
+        records: how many there are, where that is public; None where it is not.
+        nulls: whether a record may be absent. Where their number is not public, one always may.
     """
 
-    n: int | None
+    records: int | None
     nulls: bool
 
     @property
@@ -85,9 +86,15 @@ class Query(ABC):
     def databases(self, limit: int) -> Iterator[tuple[Any, ...]] | None:
         """All databases; None where they cannot be listed, or are more than ``limit``."""
         values = self.universe
-        if self.n is None or values is None or self.n * math.log(len(values)) > math.log(limit) + 1e-9:
+        if self.records is None or values is None or self.records * math.log(len(values)) > math.log(limit) + 1e-9:
             return None
-        return itertools.product(values, repeat=self.n)
+        return itertools.product(values, repeat=self.records)
+
+    def answer_space(self, metric: Metric) -> Space:
+        """The answers, with the largest metric for which noise on them is private; see `design.answer_space`."""
+        from metricdp.queries.single.answer_space import space_of_answers
+
+        return space_of_answers(self, metric)
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value}" for name, value in self._shown().items())
@@ -98,21 +105,29 @@ class Query(ABC):
         for field in fields(self):  # type: ignore[arg-type]  # every query is a dataclass
             value = getattr(self, field.name)
             if (value is not None or field.name == "step") and field.name not in ("nulls", "outside"):
-                shown[field.name] = code(value) if isinstance(value, Fraction) else repr(value)
-        if self.n is not None and self.nulls:
+                shown[field.name] = _in_code(value)
+        if self.records is not None and self.nulls:
             shown["nulls"] = "True"
         if getattr(self, "outside", "refuse") != "refuse":
             shown["outside"] = repr(self.outside)  # type: ignore[attr-defined]
         return shown
 
 
-def check_count(n: Any, nulls: bool | None) -> tuple[int | None, bool]:
+def _in_code(value: Any) -> str:
+    if isinstance(value, tuple) and all(isinstance(part, Fraction) for part in value):
+        return f"({', '.join(map(code, value))})"
+    return code(value) if isinstance(value, Fraction) else repr(value)
+
+
+def check_count(records: Any, nulls: bool | None) -> tuple[int | None, bool]:
     """The public number of records and whether one may be absent, as a user gave them."""
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise LevelError("n, the public number of records, is a positive integer; leave it out where it is not public")
-    if n is None and nulls is False:
-        raise LevelError("where the number of records is not public, a record may be absent: give n= or leave nulls")
-    return n, n is None if nulls is None else bool(nulls)
+    if records is not None and (isinstance(records, bool) or not isinstance(records, int) or records < 1):
+        raise ArgumentError("records, their public number, is 1 or more; leave it out where it is not public")
+    if records is None and nulls is False:
+        raise ArgumentError(
+            "where the number of records is not public, one may be absent: give records=, or leave nulls"
+        )
+    return records, records is None if nulls is None else bool(nulls)
 
 
 def rows_of(data: Any, query: Query) -> list[Any]:
@@ -125,8 +140,8 @@ def rows_of(data: Any, query: Query) -> list[Any]:
         rows = data
     if isinstance(rows, (str, bytes)) or not isinstance(rows, (list, tuple, range)):
         raise KindError(f"a column of records is wanted, such as a list or a Series, not {type(data).__name__}")
-    if query.n is not None and (len(rows) > query.n or (len(rows) < query.n and not query.nulls)):
-        allowed = f"at most {query.n}" if query.nulls else f"exactly {query.n}"
+    if query.records is not None and (len(rows) > query.records or (len(rows) < query.records and not query.nulls)):
+        allowed = f"at most {query.records}" if query.nulls else f"exactly {query.records}"
         raise ShapeError(f"the query is about {allowed} records, and there is another number of them")
     return list(rows)
 

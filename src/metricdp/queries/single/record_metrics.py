@@ -12,10 +12,10 @@ from typing import Any, Literal
 from metricdp.errors import KindError, LevelError, NotAMetricError, UnsupportedMetricError
 from metricdp.exact.level import Level
 from metricdp.metrics import Metric, absolute, discrete, nullable, records
-from metricdp.metrics.algebra import Sum
+from metricdp.metrics.algebra import Added
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.finite import Discrete
-from metricdp.metrics.nulls import Nullable
+from metricdp.metrics.nullable import Nullable
 from metricdp.metrics.records import AddRemove, Hamming, Records
 from metricdp.metrics.vectors import Absolute, Norm
 from metricdp.queries.single.aggregates import NumberQuery
@@ -69,7 +69,7 @@ def record_metric(metric: Metric) -> RecordMetric | None:
             return RecordMetric(level, unit.base, unit.p)
     if isinstance(unit, Norm) and not isinstance(unit, Absolute):
         return RecordMetric(level, absolute(), unit.p)
-    if isinstance(unit, Sum):
+    if isinstance(unit, Added):
         parts = [record_metric(term) for term in unit.terms]
         terms = [part.base * part.level for part in parts if part is not None and part.p == 1]
         if len(terms) == len(parts):  # sums over records of sums of distances
@@ -152,8 +152,8 @@ class NumberDistances:
                 raise NotAMetricError(str(violation), violation)
         elif self.query.nulls and self.null_distance * 2 < self.diameter:
             raise NotAMetricError(
-                f"{self.base} is no metric on values from {self.query.lo} to {self.query.hi}: two of them are farther "
-                "from each other than by way of an absent record; put that at least half their distance away"
+                f"{self.base} is no metric on values from {self.query.low} to {self.query.high}: two of them are "
+                "farther from each other than by way of an absent record; put that at least half their distance away"
             )
 
     @property
@@ -180,7 +180,7 @@ class NumberDistances:
     def diameter(self) -> Exact:
         """The greatest distance between two values."""
         if self.shape == "absolute":
-            return self._factor * (self.query.hi - self.query.lo)
+            return self._factor * (self.query.high - self.query.low)
         if self.shape == "discrete":
             return self._factor
         return max(exact_distance(self.base, v, w) for v in self.listed for w in self.listed)
@@ -189,7 +189,7 @@ class NumberDistances:
     def null_distance(self) -> Exact:
         """The distance of every value from an absent one; refused where it is not the same for all."""
         if self.shape != "listed":
-            return exact_distance(self.base, None, self.query.lo)
+            return exact_distance(self.base, None, self.query.low)
         distances = {exact_distance(self.base, None, value) for value in self.listed}
         if len(distances) > 1:
             raise UnsupportedMetricError(f"no closed form is known for {self.base}, whose distances from None differ")
@@ -200,7 +200,7 @@ class NumberDistances:
 
         The change is one that grows with the difference, never by more for each unit than at the first step.
         """
-        whole = self.query.hi - self.query.lo
+        whole = self.query.high - self.query.low
         if self.shape == "absolute":
             first = whole if self.query.step is None else self.query.step
             return ratio(change(first), self._factor * first)
@@ -216,7 +216,7 @@ class NumberDistances:
         """The most of ``change(v)`` for each unit of distance between a value v and an absent one."""
         if self.shape == "listed":
             return max(ratio(change(Fraction(v)), exact_distance(self.base, None, v)) for v in self.listed)
-        return ratio(max(change(self.query.lo), change(self.query.hi)), self.null_distance)
+        return ratio(max(change(self.query.low), change(self.query.high)), self.null_distance)
 
     @cached_property
     def one_step(self) -> Exact | None:

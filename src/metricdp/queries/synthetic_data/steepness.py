@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.channels.pairs import VIEW_ERROR, Pairs
-from metricdp.errors import ImpossibleError, LevelError
-from metricdp.exact.refine import Floats
+from metricdp.errors import ArgumentError, ImpossibleError
+from metricdp.exact.arrays import Floats
 from metricdp.metrics import Space
-from metricdp.queries.synthetic_data.steps import Clique, Step, steps_of
+from metricdp.queries.synthetic_data.steps import CellPairs, Clique, steps_of
 
 __all__ = ["sensitivities", "spread"]
 
@@ -111,9 +111,9 @@ def spread(matrix: Floats, space: Space) -> Fraction:
     return min(double, largest)
 
 
-def _largest_change(matrix: Floats, step: Step | Clique) -> Floats:
+def _largest_change(matrix: Floats, step: CellPairs | Clique) -> Floats:
     """For each row the largest difference over the pairs of a step, to the nearest float."""
-    if isinstance(step, Step):
+    if isinstance(step, CellPairs):
         change: Floats = np.abs(matrix[:, step.left] - matrix[:, step.right]).max(axis=1)
         return change
     largest = np.zeros(len(matrix))
@@ -123,15 +123,15 @@ def _largest_change(matrix: Floats, step: Step | Clique) -> Floats:
     return largest
 
 
-def _pairs(step: Step | Clique) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    if isinstance(step, Step):
+def _pairs(step: CellPairs | Clique) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    if isinstance(step, CellPairs):
         return [(step.left, step.right)]
     first, second = np.triu_indices(step.groups.shape[1], 1)
     return [(group[first], group[second]) for group in step.groups]
 
 
-def _pair_count(step: Step | Clique) -> int:
-    if isinstance(step, Step):
+def _pair_count(step: CellPairs | Clique) -> int:
+    if isinstance(step, CellPairs):
         return len(step.left)
     return len(step.groups) * math.comb(step.groups.shape[1], 2)
 
@@ -146,7 +146,7 @@ def _above(change: float, exact: bool) -> float:
     return change if exact else math.nextafter(change, math.inf)
 
 
-def _refuse_told_apart(matrix: Floats, step: Step | Clique, change: Floats) -> None:
+def _refuse_told_apart(matrix: Floats, step: CellPairs | Clique, change: Floats) -> None:
     if change.any():
         row = int(np.argmax(change > 0))
         raise ImpossibleError(
@@ -225,7 +225,7 @@ class _Scan:
         pairs = sorted({*zip(left.tolist(), right.tolist(), strict=True), *extreme})
         if self._count > _MOST_CONTENDERS or len(pairs) > _MOST_DISTANCES:
             if extreme:
-                raise LevelError("a distance lies beyond what floats hold well; scale the metric")
+                raise ArgumentError("a distance lies beyond what floats hold well; scale the metric")
             # Too many ties to look at each: round up by more than the floats can be off.
             level = self._space.metric.level.enclose().upper
             return tuple(Fraction(best * (1 + _MARGIN)) * Fraction(level) for best in self._best.tolist())

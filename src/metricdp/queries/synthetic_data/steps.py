@@ -30,13 +30,13 @@ from metricdp.metrics import (
 from metricdp.metrics.coordinates import label, number
 from metricdp.metrics.dates import day_number
 
-__all__ = ["Clique", "Step", "steps_of"]
+__all__ = ["CellPairs", "Clique", "steps_of"]
 
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Step:
+class CellPairs:
     """Pairs of cells that are all equally far apart.
 
     Attributes:
@@ -56,14 +56,14 @@ class Clique:
 
     Attributes:
         groups: one row for each group.
-        distance: as in `Step`.
+        distance: as in `CellPairs`.
     """
 
     groups: Places
     distance: Fraction | float
 
 
-def steps_of(space: Space) -> list[Step | Clique] | None:
+def steps_of(space: Space) -> list[CellPairs | Clique] | None:
     """Steps such that between any two cells some chain of them is as long as the distance; None where none are known.
 
     For a function f on the cells, ``|f(i) - f(j)| <= L d(i, j)`` for all pairs just when it holds for these.
@@ -75,7 +75,7 @@ def steps_of(space: Space) -> list[Step | Clique] | None:
     cube = _cube(space.points, unit)
     if cube is None:
         return None
-    steps: list[Step | Clique] = []
+    steps: list[CellPairs | Clique] = []
     places, parts, values = cube
     for axis, (part, listed) in enumerate(zip(parts, values, strict=True)):
         lines = np.moveaxis(places, axis, -1).reshape(-1, len(listed))
@@ -86,12 +86,12 @@ def steps_of(space: Space) -> list[Step | Clique] | None:
     return steps
 
 
-def _made(kind: str, groups: Places, space: Space) -> Step | Clique:
+def _made(kind: str, groups: Places, space: Space) -> CellPairs | Clique:
     """The step of some groups of cells, of shape (ways, lines, members), with the distance of the first pair."""
     members = groups.reshape(-1, groups.shape[-1])
     i, j = members[0, :2].tolist()
     distance = space.metric.unit.enclose(space.points[i], space.points[j]).lower
-    return Clique(members, distance) if kind == "clique" else Step(members[:, 0], members[:, 1], distance)
+    return Clique(members, distance) if kind == "clique" else CellPairs(members[:, 0], members[:, 1], distance)
 
 
 def _along_one(values: Sequence[Any], unit: Metric) -> list[tuple[str, Places]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.errors import KindError
-from metricdp.exact.refine import Floats
-from metricdp.metrics import Guarantee
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
+from metricdp.mechanisms.containers import NotPrivate
+from metricdp.metrics import Guarantee, Released
 from metricdp.queries.workloads.linear_queries import LinearQueries, exact_answers, query_names, read_counts
 
-__all__ = ["MeasuredError", "Step", "Synthetic", "measured_error"]
+__all__ = ["MeasuredError", "ReleaseStep", "Synthetic", "measured_error"]
 
 
 @dataclass(frozen=True)
-class Step:
+class ReleaseStep:
     """One release that a synthetic histogram was made from.
 
     Attributes:
@@ -33,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Synthetic:
+class Synthetic(Released):
     """A histogram over the universe that stands in for the private one.
 
     Attributes:
@@ -42,7 +44,7 @@ class Synthetic:
         guarantee: what is promised of the private histogram, on databases of equally many records.
         steps: the releases it was made from; their guarantees sum to `guarantee`.
         method: how it was made.
-        private: False where noise came from a seeded source.
+        private: False where noise came from a seeded source; counts and answers are then marked too.
 
     Guarantee:
         ``guarantee``. What is computed from a synthetic histogram, such as `answers`, costs nothing more.
@@ -51,19 +53,23 @@ class Synthetic:
     workload: LinearQueries
     counts: Floats
     guarantee: Guarantee
-    steps: tuple[Step, ...]
+    steps: tuple[ReleaseStep, ...]
     method: str
     private: bool = True
 
     def __post_init__(self) -> None:
-        self.counts.setflags(write=False)
+        object.__setattr__(self, "counts", self._shown(self.counts))
 
     @cached_property
     def answers(self) -> Floats:
         """The answers of the synthetic histogram to all queries, in their order."""
-        answers: Floats = self.workload.matrix @ self.counts
-        answers.setflags(write=False)
-        return answers
+        return self._shown(self.workload.matrix @ np.asarray(self.counts))
+
+    def _shown(self, numbers: Floats) -> Floats:
+        """Numbers that cannot be written to, and say so where they are not private."""
+        shown = numbers if self.private else numbers.view(NotPrivate)
+        shown.setflags(write=False)
+        return shown
 
     @property
     def total(self) -> int:
@@ -75,9 +81,8 @@ class Synthetic:
         return float(self.answers[query_names(self.workload).index(name)])
 
     def __repr__(self) -> str:
-        mark = "" if self.private else "not private: "
         queries, cells = self.workload.matrix.shape
-        return f"{mark}Synthetic({self.method}, {queries} queries over {cells} cells, {self.guarantee})"
+        return f"Synthetic({self.method}, {queries} queries over {cells} cells, {self.promise})"
 
     def to_json(self) -> dict[str, Any]:
         """The histogram and its promise as plain values for JSON."""
@@ -106,6 +111,13 @@ class MeasuredError:
     mean: float
     root_mean_square: float
 
+    def to_json(self) -> dict[str, Any]:
+        """The errors as plain values for JSON."""
+        return {"worst": self.worst, "mean": self.mean, "root_mean_square": self.root_mean_square, "private": False}
+
+    def _repr_html_(self) -> str:
+        return f"<p>NOT private: {html.escape(repr(self))}</p>"
+
 
 def measured_error(answers: Synthetic | Any, counts: Any, workload: LinearQueries | None = None) -> MeasuredError:
     """The true error of answers on data that are public. NOT PRIVATE: what it returns depends on the data directly.
@@ -119,7 +131,7 @@ def measured_error(answers: Synthetic | Any, counts: Any, workload: LinearQuerie
     """
     queries = answers.workload if isinstance(answers, Synthetic) else workload
     if queries is None:
-        raise KindError("measured_error needs the workload that the answers are for")
+        raise ArgumentError("measured_error needs the workload that the answers are for")
     given = answers.answers if isinstance(answers, Synthetic) else np.asarray(answers, dtype=np.float64)
     truth = exact_answers(queries.matrix, read_counts(queries, counts))
     errors = np.abs(given - np.array([float(value) for value in truth]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import KindError, OutOfDomainError, ShapeError
+from metricdp.errors import ArgumentError, KindError, OutOfDomainError, ShapeError
 from metricdp.queries.universes.universe import Universe
 
 __all__ = ["Histogram"]
@@ -25,8 +25,8 @@ class Histogram:
     References:
         Paper 4, section 2.2.
 
-    >>> from metricdp.queries.universes.columns import Boolean
-    >>> Histogram(Universe([Boolean("native")]), [3, 4])
+    >>> from metricdp.policies.cells.listed import BooleanCells
+    >>> Histogram(Universe([BooleanCells("native")]), [3, 4])
     Histogram(Universe(native: 2 cells; 2 in all))
     """
 
@@ -35,7 +35,7 @@ class Histogram:
 
     def __init__(self, universe: Universe, counts: Any) -> None:
         if not isinstance(universe, Universe):
-            raise KindError(f"a histogram is over a Universe, not {type(universe).__name__}")
+            raise ArgumentError(f"a histogram is over a Universe, not {type(universe).__name__}")
         given = np.asarray(counts)
         if given.dtype.kind not in "iu":
             raise KindError("counts are integers")

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import InputError, KindError, OffGridError, ShapeError
-from metricdp.queries.universes.columns import Category, Column
-from metricdp.queries.universes.intervals import MOST_CELLS, Date, Ordered
-from metricdp.queries.universes.predicates import Predicate, true_cells
+from metricdp.errors import ArgumentError
+from metricdp.policies.cells.listed import CategoryCells, Cells
+from metricdp.policies.cells.ordered import MOST_CELLS, DateCells, OrderedCells
+from metricdp.policies.sql.predicates import Predicate
 from metricdp.queries.universes.universe import Universe
 
 __all__ = ["Question", "count", "marginal", "marginals", "prefixes", "question_matrix", "ranges", "total"]
@@ -44,12 +44,12 @@ class Question:
 def count(where: Predicate | None = None, name: str | None = None) -> Question:
     """How many records satisfy a condition.
 
-    >>> from metricdp.queries.universes.predicates import col
+    >>> from metricdp.policies.sql.predicates import col
     >>> count(col("age") >= 40)
     count(age >= 40)
     """
     text = "count" if where is None else f"count({where!r})"
-    return Question(text, lambda universe: iter([(name or text, true_cells(universe, where).astype(np.int8))]))
+    return Question(text, lambda universe: iter([(name or text, universe.where(where).astype(np.int8))]))
 
 
 def total(
@@ -67,22 +67,22 @@ def total(
             its values is not known from its count.
         name: what the query is called.
 
-    >>> from metricdp.queries.universes.intervals import Integer
-    >>> question_matrix(Universe([Integer("children", (0, 3))]), total("children"))[1].tolist()
+    >>> from metricdp.policies.cells.ordered import IntegerCells
+    >>> question_matrix(Universe([IntegerCells("children", (0, 3))]), total("children"))[1].tolist()
     [[0, 1, 2, 3]]
     """
     if at not in (None, "first", "middle", "last"):
-        raise KindError("at is 'first', 'middle' or 'last'")
+        raise ArgumentError("at is 'first', 'middle' or 'last'")
     text = (
         f"total({column}{'' if at is None else f' at the {at} of its cell'}{'' if where is None else f', {where!r}'})"
     )
 
     def rows(universe: Universe) -> Iterator[tuple[str, Row]]:
-        chosen, found = true_cells(universe, where), universe.column(column)
+        chosen, found = universe.where(where), universe.column(column)
         values = _spread(universe, found, _values(found, at))
         unknown = chosen & np.array([value is None for value in values.tolist()])
         if unknown.any():
-            raise OffGridError(
+            raise ArgumentError(
                 f"column {column!r}: the cell {universe.names[int(unknown.argmax())]!r} holds several values, of which "
                 "the sum is not known; declare narrower cells, leave it out by a condition, or say at='middle'"
             )
@@ -94,17 +94,17 @@ def total(
 def marginal(*columns: str, where: Predicate | None = None) -> Question:
     """A count for each combination of the columns' cells: with all columns, the contingency table.
 
-    >>> from metricdp.queries.universes.columns import Boolean
-    >>> names, matrix = question_matrix(Universe([Boolean("native"), Boolean("adult")]), marginal("adult"))
+    >>> from metricdp.policies.cells.listed import BooleanCells
+    >>> names, matrix = question_matrix(Universe([BooleanCells("native"), BooleanCells("adult")]), marginal("adult"))
     >>> names, matrix.tolist()
     (('adult=false', 'adult=true'), [[1, 0, 1, 0], [0, 1, 0, 1]])
     """
     if not columns or len(set(columns)) < len(columns):
-        raise InputError("a marginal names one or more columns, each once")
+        raise ArgumentError("a marginal names one or more columns, each once")
     condition = "" if where is None else f", where {where!r}"
 
     def rows(universe: Universe) -> Iterator[tuple[str, Row]]:
-        chosen = true_cells(universe, where)
+        chosen = universe.where(where)
         found = [universe.column(name) for name in columns]
         place = np.zeros(len(universe), dtype=np.int64)
         for column in found:
@@ -120,11 +120,11 @@ def marginal(*columns: str, where: Predicate | None = None) -> Question:
 def marginals(order: int, where: Predicate | None = None) -> Question:
     """The marginals of all sets of ``order`` columns."""
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
-        raise InputError("the order of marginals is 1, 2, ..")
+        raise ArgumentError("the order of marginals is 1, 2, ..")
 
     def rows(universe: Universe) -> Iterator[tuple[str, Row]]:
         if order > len(universe.columns):
-            raise ShapeError(f"the universe has {len(universe.columns)} columns, fewer than {order}")
+            raise ArgumentError(f"the universe has {len(universe.columns)} columns, fewer than {order}")
         for chosen in itertools.combinations(universe.columns, order):
             yield from marginal(*(column.name for column in chosen), where=where).rows(universe)
 
@@ -134,8 +134,8 @@ def marginals(order: int, where: Predicate | None = None) -> Question:
 def prefixes(column: str, where: Predicate | None = None) -> Question:
     """For each cell of an ordered column: how many records are in it or before it.
 
-    >>> from metricdp.queries.universes.intervals import Integer
-    >>> names, matrix = question_matrix(Universe([Integer("age", (0, 59), width=20)]), prefixes("age"))
+    >>> from metricdp.policies.cells.ordered import IntegerCells
+    >>> names, matrix = question_matrix(Universe([IntegerCells("age", (0, 59), width=20)]), prefixes("age"))
     >>> names, matrix.tolist()
     (('age in 0..19', 'age in 0..39', 'age in 0..59'), [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
     """
@@ -151,15 +151,15 @@ def question_matrix(universe: Universe, questions: Iterable[Question] | Question
     """The queries' names, and their rows as a matrix of integers or Fractions with a column for each cell."""
     listed = [questions] if isinstance(questions, Question) else list(questions)
     if not listed or not all(isinstance(question, Question) for question in listed):
-        raise KindError("questions are made by count, total, marginal, marginals, prefixes and ranges")
+        raise ArgumentError("questions are made by count, total, marginal, marginals, prefixes and ranges")
     rows: dict[str, Row] = {}
     for question in listed:
         for name, row in question.rows(universe):
             if name in rows:
-                raise InputError(f"the query {name!r} is asked twice; give it another name, or leave one out")
+                raise ArgumentError(f"the query {name!r} is asked twice; give it another name, or leave one out")
             rows[name] = row
             if len(rows) * len(universe) > MOST_ENTRIES:
-                raise ShapeError(
+                raise ArgumentError(
                     f"so many queries over {len(universe):,} cells make a matrix of more than {MOST_ENTRIES:,} "
                     "entries; ask fewer, or declare fewer cells"
                 )
@@ -167,9 +167,9 @@ def question_matrix(universe: Universe, questions: Iterable[Question] | Question
 
 
 def _ranges(universe: Universe, name: str, where: Predicate | None, only_from: int | None) -> Iterator[tuple[str, Row]]:
-    chosen, column = true_cells(universe, where), universe.column(name)
-    if not isinstance(column, Ordered):
-        raise KindError(f"column {name!r} has no order, and so no ranges")
+    chosen, column = universe.where(where), universe.column(name)
+    if not isinstance(column, OrderedCells):
+        raise ArgumentError(f"column {name!r} has no order, and so no ranges")
     place = _places(universe, column)
     size = len(column.intervals)
     for first in range(size) if only_from is None else [only_from]:
@@ -179,7 +179,7 @@ def _ranges(universe: Universe, name: str, where: Predicate | None, only_from: i
             yield f"{name} in {label}", row.astype(np.int8)
 
 
-def _joined(column: Ordered, first: int, last: int) -> str:
+def _joined(column: OrderedCells, first: int, last: int) -> str:
     """What the cells from one to another are called together."""
     one, two = column.labels[first], column.labels[last]
     if first == last:
@@ -189,10 +189,10 @@ def _joined(column: Ordered, first: int, last: int) -> str:
     return f"{one.split('..')[0]}..{two.split('..')[-1]}"
 
 
-def _values(column: Column, at: str | None) -> Sequence[Any]:
+def _values(column: Cells, at: str | None) -> Sequence[Any]:
     """The value that each cell adds to a sum: 0 for missing ones, None where there are several."""
     values: list[Any]
-    if isinstance(column, Ordered) and not isinstance(column, Date):
+    if isinstance(column, OrderedCells) and not isinstance(column, DateCells):
         picks: dict[str, Callable[[Any], Any]] = {
             "first": lambda cell: cell.first,
             "middle": lambda cell: _whole(Fraction(cell.first + cell.last) / 2),
@@ -200,12 +200,12 @@ def _values(column: Column, at: str | None) -> Sequence[Any]:
         }
         several = picks[at] if at is not None else lambda cell: None
         values = [cell.first if cell.first == cell.last else several(cell) for cell in column.intervals]
-    elif isinstance(column, Category) and isinstance(column.values[0], int):
+    elif isinstance(column, CategoryCells) and isinstance(column.values[0], int):
         values = list(column.values)
         if column.other_code is not None and column.other_code < len(values):
             values[column.other_code] = None  # others are counted with it
     else:
-        raise KindError(f"column {column.name!r} holds no numbers, and so has no total")
+        raise ArgumentError(f"column {column.name!r} holds no numbers, and so has no total")
     values += [None] * (len(column) - len(values))
     if column.missing_code is not None and column.missing_code != column.other_code:
         values[column.missing_code] = 0
@@ -216,14 +216,14 @@ def _whole(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def _places(universe: Universe, column: Column) -> NDArray[np.int64]:
+def _places(universe: Universe, column: Cells) -> NDArray[np.int64]:
     """The place of a column's cell, for each cell of the universe; negative for those absent, alone or combined."""
     places = np.full(len(universe), -MOST_CELLS, dtype=np.int64)
     places[: math.prod(universe.shape)] = _along(universe, column, np.arange(len(column)))
     return places
 
 
-def _spread(universe: Universe, column: Column, values: Sequence[Any]) -> Row:
+def _spread(universe: Universe, column: Cells, values: Sequence[Any]) -> Row:
     """The values of a column's cells, for each cell of the universe; None for those absent."""
     entries, whole = np.empty(len(values), dtype=object), np.empty(len(universe), dtype=object)
     entries[:] = list(values)
@@ -231,7 +231,7 @@ def _spread(universe: Universe, column: Column, values: Sequence[Any]) -> Row:
     return whole
 
 
-def _along(universe: Universe, column: Column, entries: Row) -> Row:
+def _along(universe: Universe, column: Cells, entries: Row) -> Row:
     axis, shape = universe.columns.index(column), universe.shape
     along = [1] * len(shape)
     along[axis] = shape[axis]

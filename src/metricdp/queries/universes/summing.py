@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from metricdp.errors import ColumnError, KindError, PolicyError
-from metricdp.queries.universes.engines.codes import MISSING, OUTSIDE, numbers
-from metricdp.queries.universes.engines.dialects import Dialect, load_ibis
-from metricdp.queries.universes.engines.grouping import group_by_cell
-from metricdp.queries.universes.engines.sources import opened
-from metricdp.queries.universes.intervals import Number, decimal_text
+from metricdp.errors import ArgumentError, ColumnError, KindError, PolicyError
+from metricdp.policies.cells.ordered import NumberCells, decimal_text
+from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE
+from metricdp.queries.universes.engines.grouping import Summand, group_by_cell, needed
+from metricdp.queries.universes.engines.orders import cases, column_of, numbers
 from metricdp.queries.universes.universe import Universe
+from metricdp.sources.dialect import Dialect
+from metricdp.sources.engines.sql import SqlTable
+from metricdp.sources.opening import open_sql
 
 __all__ = ["Totals", "totals"]
 
@@ -53,6 +56,7 @@ def totals(
     missing: Literal["refuse", "skip"] = "refuse",
     places: int = 0,
     engine: Any = None,
+    dialect: Dialect | None = None,
 ) -> Totals:
     """The sum of a bounded column in each cell, exactly: integers and decimals, and floats that are whole numbers.
 
@@ -65,28 +69,28 @@ def totals(
         missing: "skip" for missing values to add nothing.
         places: how many decimal places the values of a CSV file have; other tables know theirs.
         engine: see `histogram`.
+        dialect: how a CSV file writes its values.
 
     Raises:
         ColumnError: see `histogram`; or a value to sum that is missing, out of bounds, or not a whole number.
 
     >>> import pyarrow as pa
-    >>> from metricdp.queries.universes.columns import Category
+    >>> from metricdp.policies.cells.listed import CategoryCells
     >>> people = pa.table({"sex": ["F", "F", "M"], "pay": [30, 50, 99]})
-    >>> totals(people, Universe([Category("sex", ["F", "M", "X"])]), "pay", (0, 60), outside="clamp").sums
+    >>> totals(people, Universe([CategoryCells("sex", ["F", "M", "X"])]), "pay", (0, 60), outside="clamp").sums
     (80, 60, 0)
     """
     if not isinstance(universe, Universe):
-        raise KindError(f"totals are over a Universe, not {type(universe).__name__}")
-    declared = Number(column, bounds, outside=outside)  # checks the bounds
+        raise ArgumentError(f"totals are over a Universe, not {type(universe).__name__}")
+    declared = NumberCells(column, bounds, outside=outside)  # checks the bounds
     if missing not in ("refuse", "skip"):
         raise PolicyError([f"column {column!r}: missing is 'refuse' or 'skip'"])
     if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places < _DIGITS:
         raise PolicyError([f"column {column!r}: places is how many decimal places its values have"])
-    types = {item.name: item.csv_type for item in universe.columns}
-    with opened(source, types | {column: f"decimal {places}" if places else "int64"}, engine) as found:
-        amount, state = _amount(declared, found.table[column], found.dialect)
-        rules = {OUTSIDE: _OUTSIDE} | ({MISSING: _MISSING} if missing == "refuse" else {})
-        grouped = group_by_cell(found, universe, amount, (column, state, rules))
+    more = {column: f"decimal {places}" if places else "int64"}
+    with open_sql(source, needed(universe, more, dialect), engine) as found:
+        rules = _RULES if missing == "refuse" else {mark: rule for mark, rule in _RULES.items() if mark != MISSING}
+        grouped = group_by_cell(found, universe, _amount(declared, found, rules))
     sums: list[int | Fraction] = [0] * len(universe)
     for cell, part in zip(grouped.cells.tolist(), grouped.sums, strict=True):  # a cell twice, where values are missing
         sums[cell] += Fraction(part)
@@ -94,17 +98,17 @@ def totals(
     return Totals(universe, column, declared.bounds, tuple(whole))
 
 
-def _amount(declared: Number, values: Any, dialect: Dialect) -> tuple[Any, Any]:
+def _amount(declared: NumberCells, table: SqlTable, rules: Mapping[int, str]) -> Summand:
     """What a row adds, as a decimal of the column's own places; and 0, or why it adds nothing."""
-    ibis, kind, name = load_ibis(), values.type(), declared.name
+    name, kind, values = declared.name, table.type(declared.name), column_of(table, declared.name)
     low, high = declared.bounds
-    order: Any = numbers(name, values, dialect, "integers or decimals")
-    places = kind.scale if kind.is_decimal() else 0
+    order = numbers(name, values, kind, table.dialect, "integers or decimals")
+    places = kind.scale if kind.kind == "decimal" else 0
     if places is None:
         raise ColumnError(
             name, KindError("its decimals have no fixed number of places: cast it, as numeric(18, 2) does")
         )
-    if kind.is_floating() and max(-low, high) > order.integers:
+    if kind.kind == "float" and max(-low, high) > order.integers:
         raise ColumnError(name, KindError("its floats do not hold all integers within the bounds: make it integers"))
     unit = 10**places
     if declared.outside == "clamp" and any((Fraction(bound) * unit).denominator != 1 for bound in (low, high)):
@@ -114,25 +118,27 @@ def _amount(declared: Number, values: Any, dialect: Dialect) -> tuple[Any, Any]:
         raise ColumnError(name, KindError(f"bounds of more than {_DIGITS} digits cannot be added up exactly"))
     decimal = f"decimal({max(digits, places + 1)}, {places})"
 
-    def exactly(number: Any) -> Any:
-        return ibis.literal(decimal_text(number)).cast(decimal)
+    def exactly(number: Any) -> str:
+        return f"cast('{decimal_text(number)}' as {decimal})"
 
-    value = (order.as_integer() if kind.is_floating() else values).cast(decimal)
-    whole = order.is_whole() if kind.is_floating() else None
-    inside = order.at_least(low) & order.at_most(high)
-    if whole is not None:
-        inside = inside & whole
-    null = dialect.is_null(values)
-    states, amounts = [(null, MISSING), (inside, 0)], [(null, exactly(0)), (inside, value)]
+    refused = [(f"{values} is null", MISSING)]
+    refused += [(f"not ({good})", NOT_A_NUMBER) for good in [order.is_number()] if good is not None]
+    if kind.kind == "float":
+        refused.append((f"not ({order.is_whole()})", NOT_WHOLE))
+    value = f"cast({order.as_integer() if kind.kind == 'float' else values} as {decimal})"
+    added = [(f"{order.at_least(low)} and {order.at_most(high)}", value)]
     if declared.outside == "clamp":
-        below, above = ~order.at_least(low), ~order.at_most(high) & order.is_number()
-        states += [(below, 0), (above, 0)]
-        amounts += [(below, exactly(low)), (above, exactly(high))]
-    state = ibis.cases(*states, else_=OUTSIDE).cast("int32")
-    return ibis.cases(*amounts, else_=exactly(0)), state
+        added += [(f"not ({order.at_least(low)})", exactly(low)), (f"not ({order.at_most(high)})", exactly(high))]
+    state = cases(*refused, *((where, 0) for where, _ in added), otherwise=OUTSIDE)
+    summed = cases(*((where, exactly(0)) for where, _ in refused), *added, otherwise=exactly(0))
+    return Summand(name, summed, f"cast({state} as integer)", rules)
 
 
-_MISSING = "a value to sum is missing: say missing='skip' for it to add nothing"
-_OUTSIDE = (
-    "a value to sum lies outside the bounds or is not a whole number: say outside='clamp', or declare wider bounds"
-)
+_RULES = {
+    MISSING: "a value to sum is missing: say missing='skip' for it to add nothing",
+    OUTSIDE: "a value to sum lies outside the bounds: say outside='clamp', or declare wider bounds",
+    NOT_WHOLE: "a value to sum is a float with a fraction, and the sum of such depends on the order of rows: make the "
+    "column decimals or integers",
+    NOT_A_NUMBER: "a value to sum is NaN, which is no number: make it a missing value",
+}
+"""What is said of a value that cannot be summed."""

@@ -7,15 +7,19 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from metricdp.errors import KindError, PolicyError, UnknownCategoryError
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import ArgumentError, PolicyError
 from metricdp.exact.level import LevelLike
 from metricdp.metrics import Metric, Space, nullable
-from metricdp.queries.universes.cell_metrics import metric_on_cells
-from metricdp.queries.universes.columns import Column
-from metricdp.queries.universes.intervals import MOST_CELLS
+from metricdp.policies.cells.cell_metrics import metric_on_cells
+from metricdp.policies.cells.listed import Cells
+from metricdp.policies.cells.ordered import MOST_CELLS
+from metricdp.policies.policy import Policy
+from metricdp.policies.sql.predicates import Predicate, true_cells
 
 if TYPE_CHECKING:
     from metricdp.queries.universes.questions import Question
@@ -38,23 +42,25 @@ class Universe:
     References:
         Paper 4, sections 2.2 and 5.
 
-    >>> from metricdp.queries.universes.columns import Boolean
-    >>> from metricdp.queries.universes.intervals import Integer
-    >>> universe = Universe([Boolean("native"), Integer("age", (0, 120), edges=(18, 65))])
+    >>> from metricdp.policies.cells.listed import BooleanCells
+    >>> from metricdp.policies.cells.ordered import IntegerCells
+    >>> universe = Universe([BooleanCells("native"), IntegerCells("age", (0, 120), edges=(18, 65))])
     >>> universe
     Universe(native: 2 cells, age: 3 cells; 6 in all)
     >>> universe.cells[4], universe.names[4]
     ((True, 18), 'native=true, age=18..64')
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Cells, ...]
     capacity: int | None = None
 
-    def __init__(self, columns: Iterable[Column], capacity: int | None = None) -> None:
+    def __init__(self, columns: Iterable[Cells], capacity: int | None = None) -> None:
         object.__setattr__(self, "columns", tuple(columns))
         object.__setattr__(self, "capacity", capacity)
-        if not self.columns or not all(isinstance(column, Column) for column in self.columns):
-            raise KindError("a universe has columns, such as Category, Boolean, Integer, Number and Date")
+        if not self.columns or not all(isinstance(column, Cells) for column in self.columns):
+            raise ArgumentError(
+                "a universe has columns, such as CategoryCells, BooleanCells, IntegerCells, NumberCells and DateCells"
+            )
         folded = [column.name.casefold() for column in self.columns]
         twice = sorted({name for name in folded if folded.count(name) > 1})
         if twice:  # engines differ on whether capitals count
@@ -71,6 +77,23 @@ class Universe:
                     "make a column's cells wider, or leave one out"
                 ]
             )
+
+    @classmethod
+    def of(cls, policy: Policy, *names: str) -> Universe:
+        """The cells of columns of a policy, all that may be asked about where none is named.
+
+        Where the number of records is secret, those absent have a cell too.
+
+        >>> policy = Policy.parse('''
+        ... format = 2
+        ... records = 1000
+        ... columns.age = {type = "integer", bounds = [0, 120], within = 5, missing = "refuse", count_by = [18, 65]}
+        ... ''')
+        >>> Universe.of(policy, "age").names
+        ('age=0..17', 'age=18..64', 'age=65..120')
+        """
+        askable = policy.askable
+        return cls([askable.column(name) for name in names or askable.names], askable.capacity)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,13 +127,13 @@ class Universe:
         names = tuple(", ".join(parts) for parts in itertools.product(*labels))
         return names if self.capacity is None else (*names, "absent")
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> Cells:
         """The column of that name."""
         for column in self.columns:
             if column.name == name:
                 return column
         known = ", ".join(column.name for column in self.columns)
-        raise UnknownCategoryError(f"the universe has no column {name!r}; it has {known}")
+        raise ArgumentError(f"the universe has no column {name!r}; it has {known}")
 
     def space(
         self,
@@ -136,15 +159,15 @@ class Universe:
             Paper 4, section 5.
 
         >>> from metricdp.metrics import absolute
-        >>> from metricdp.queries.universes.intervals import Integer
-        >>> age = Universe([Integer("age", (0, 59), width=20)])
+        >>> from metricdp.policies.cells.ordered import IntegerCells
+        >>> age = Universe([IntegerCells("age", (0, 59), width=20)])
         >>> age.space(absolute()).distances[0].tolist(), age.space(absolute(), "points").distances[0].tolist()
         ([0.0, 1.0, 2.0], [0.0, 20.0, 40.0])
         """
         if between not in ("values", "points"):
-            raise KindError("distances are between 'values' or 'points'")
+            raise ArgumentError("distances are between 'values' or 'points'")
         if (absent is None) != (self.capacity is None):
-            raise KindError("absent = .., how far an absent record is from any other, goes with a capacity")
+            raise ArgumentError("absent = .., how far an absent record is from any other, goes with a capacity")
         on_cells = metric_on_cells(self.columns, metric, between)
         return Space(self.cells, on_cells if absent is None else nullable(on_cells, absent))
 
@@ -158,10 +181,10 @@ class Universe:
         """The questions as linear queries over these cells.
 
         >>> from metricdp.metrics import discrete
-        >>> from metricdp.queries.universes.columns import Category
-        >>> from metricdp.queries.universes.predicates import col
+        >>> from metricdp.policies.cells.listed import CategoryCells
+        >>> from metricdp.policies.sql.predicates import col
         >>> from metricdp.queries.universes.questions import count
-        >>> sex = Universe([Category("sex", ["F", "M", "X"])])
+        >>> sex = Universe([CategoryCells("sex", ["F", "M", "X"])])
         >>> sex.workload([count(), count(col("sex") == "F")], discrete()).matrix.tolist()
         [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
         """
@@ -171,34 +194,13 @@ class Universe:
         names, matrix = question_matrix(self, questions)
         return Workload(matrix, metric if isinstance(metric, Space) else self.space(metric, between, absent), names)
 
-    def to_toml(self) -> str:
-        """The universe as TOML, from which `from_toml` makes an equal one.
+    def where(self, predicate: Predicate | None) -> NDArray[np.bool_]:
+        """The cells where a condition holds; without one all of them, but that of those absent.
 
-        >>> from metricdp.queries.universes.intervals import Integer
-        >>> print(Universe([Integer("age", (0, 120), edges=(18, 65), missing="unknown")]).to_toml())
-        [universe.age]
-        type = "integer"
-        bounds = [0, 120]
-        edges = [18, 65]
-        missing = "unknown"
-        <BLANKLINE>
+        >>> from metricdp.policies.cells.ordered import IntegerCells
+        >>> from metricdp.policies.sql.predicates import col
+        >>> Universe([IntegerCells("age", (0, 59), width=20)], capacity=9).where(col("age") >= 20).tolist()
+        [False, True, True, False]
         """
-        from metricdp.queries.universes.universe_toml import write_universe
-
-        return write_universe(self)
-
-    @classmethod
-    def from_toml(cls, text: str) -> Universe:
-        """The universe that TOML declares.
-
-        Raises:
-            PolicyError: with every mistake that was found.
-        """
-        from metricdp.queries.universes.universe_toml import read_universe
-
-        return read_universe(text)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Universe:
-        """Read a universe from a TOML file."""
-        return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+        holds = true_cells(self.columns, predicate)
+        return holds if self.capacity is None else np.append(holds, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,15 +11,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metricdp.errors import LevelError
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball, enclose, float_above, float_below
+from metricdp.exact.bits import source
 from metricdp.exact.level import rational
-from metricdp.exact.refine import Floats
+from metricdp.mechanisms.containers import marked
+from metricdp.mechanisms.laplace import laplace
 from metricdp.mechanisms.mechanism import Mechanism
-from metricdp.mechanisms.pick import laplace
 from metricdp.metrics import Guarantee, Verdict, absolute, records
-from metricdp.queries.workloads.allocating_answers import Answers
-from metricdp.queries.workloads.allocating_pairs import PairBudgets
+from metricdp.queries.workloads._pairs import PairBudgets
+from metricdp.queries.workloads.answers import Answers
 from metricdp.queries.workloads.workload import Workload, whole_counts
 
 __all__ = ["Allocation", "Method", "ObjectiveName", "verdict_of"]
@@ -103,7 +106,7 @@ class Allocation:
             confidence: of the error bars.
 
         >>> import metricdp as mdp
-        >>> from metricdp.queries.workloads.allocating import allocate
+        >>> from metricdp.queries.workloads.allocate import allocate
         >>> from metricdp.queries.workloads.workload import Workload
         >>> space = mdp.Space(["ill", "well"], 0.5 * mdp.metrics.discrete())
         >>> allocation = allocate(Workload([[1, 0], [1, 1]], space, names=["ill", "all"]))
@@ -114,7 +117,7 @@ class Allocation:
         (100.0, [5.99, 0.0])
         """
         if not 0 < confidence < 1:
-            raise LevelError("a confidence lies between 0 and 1")
+            raise ArgumentError("a confidence lies between 0 and 1")
         whole = whole_counts(counts, len(self.workload.space))
         total = int(whole.sum())
         values, bars = [], []
@@ -125,7 +128,14 @@ class Allocation:
             reach = 0.0 if mechanism is None else mechanism.radius(confidence)
             bars.append(float_above(Fraction(reach) + away))
         return Answers(
-            self.workload.names, _frozen(values), _frozen(bars), self.scales, confidence, self.guarantee, total
+            self.workload.names,
+            marked(_frozen(values)),
+            _frozen(bars),
+            self.scales,
+            confidence,
+            self.guarantee,
+            total,
+            source().private,
         )
 
     def mechanism(self, query: int, total: int) -> Mechanism | None:
@@ -180,7 +190,7 @@ class Allocation:
         """
         risk = rational(delta, "delta")
         if not 0 < risk <= 1:
-            raise LevelError("delta, the probability to be farther off, lies in (0, 1]")
+            raise ArgumentError("delta, the probability to be farther off, lies in (0, 1]")
         largest = max(abs(value) for column in self._exact_bias() for value in column)
         logarithm = Fraction(enclose(lambda: ball(len(self.scales) / risk).log()).upper)
         return float_above(total * largest + logarithm * Fraction(max(self.scales)))
@@ -206,6 +216,9 @@ class Allocation:
             for name, scale in zip(self.workload.names, self.scales, strict=True)
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
     def to_json(self) -> dict[str, Any]:
         """The allocation as plain values for JSON."""

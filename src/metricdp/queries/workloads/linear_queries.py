@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from metricdp.errors import KindError, NotFiniteError, OutOfDomainError, ShapeError
-from metricdp.exact.refine import Floats, Integers
+from metricdp.errors import ArgumentError, OutOfDomainError
+from metricdp.exact.arrays import Floats
+from metricdp.exact.refine import Integers
 from metricdp.metrics import Space
 from metricdp.queries.workloads.workload import whole_counts
 
@@ -39,15 +40,15 @@ class LinearQueries(Protocol):
 def read_queries(workload: LinearQueries) -> Floats:
     """The matrix of a workload, refused where it is none."""
     if not hasattr(workload, "matrix") or not isinstance(getattr(workload, "space", None), Space):
-        raise KindError(f"a workload is wanted, with a matrix and a space, not {type(workload).__name__}")
+        raise ArgumentError(f"a workload is wanted, with a matrix and a space, not {type(workload).__name__}")
     matrix = np.asarray(workload.matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] < 1 or matrix.shape[1] != len(workload.space):
-        raise ShapeError(
+        raise ArgumentError(
             f"a workload has one row for each query and {len(workload.space)} columns, one for each cell of its space"
         )
     bad = ~np.isfinite(matrix).all(axis=1)
     if bad.any():
-        raise NotFiniteError("NaN or infinity in a query", int(bad.argmax()))
+        raise ArgumentError(f"query {int(bad.argmax())}: NaN or infinity in it")
     return matrix
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from metricdp.errors import ImpossibleError, KindError, LevelError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, ImpossibleError, UnsupportedMetricError
 from metricdp.exact.balls import float_above
 from metricdp.metrics import Metric, Space
 from metricdp.metrics.coordinates import vector
 from metricdp.metrics.records import Attributes
-from metricdp.queries.workloads.allocating_pairs import PairBudgets
-from metricdp.queries.workloads.allocating_strategies import certified
+from metricdp.queries.workloads._pairs import PairBudgets
+from metricdp.queries.workloads._strategies import certified
 from metricdp.queries.workloads.allocation import Allocation, verdict_of
 from metricdp.queries.workloads.workload import Workload
 
@@ -44,7 +44,7 @@ def statistical(
     _check_total(total)
     columns = [[value / total for value in vector(function(cell), row)] for row, cell in enumerate(space.points)]
     if len({len(column) for column in columns}) > 1:
-        raise KindError("the function gives lists of different lengths")
+        raise ArgumentError("the function gives lists of different lengths")
     return Workload([list(row) for row in zip(*columns, strict=True)], space, names)
 
 
@@ -166,4 +166,4 @@ def _lowest(lines: set[_Line], most: Fraction) -> Fraction:
 
 def _check_total(total: int) -> None:
     if isinstance(total, bool) or not isinstance(total, int) or total < 1:
-        raise LevelError("the number of records is a positive integer")
+        raise ArgumentError("the number of records is a positive integer")

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import InputError, KindError, NotFiniteError, OutOfDomainError, ShapeError
-from metricdp.exact.refine import Floats, Integers
+from metricdp.errors import ArgumentError, KindError, OutOfDomainError, ShapeError
+from metricdp.exact.arrays import Floats
+from metricdp.exact.refine import Integers
 from metricdp.metrics import Space
 
 __all__ = ["Workload", "whole_counts"]
@@ -55,12 +56,14 @@ class Workload:
     space: Space
     names: tuple[str, ...]
 
-    def __init__(self, Q: Any, space: Space, names: Sequence[str] | None = None) -> None:
+    def __init__(self, matrix: Any, space: Space, names: Sequence[str] | None = None) -> None:
         if not isinstance(space, Space):
-            raise KindError(f"a workload takes a Space, not {type(space).__name__}: Space(points, metric) makes one")
-        given = _read(Q)
+            raise ArgumentError(
+                f"a workload takes a Space, not {type(space).__name__}: Space(points, metric) makes one"
+            )
+        given = _read(matrix)
         if given.shape[1] != len(space):
-            raise ShapeError(f"the matrix has {given.shape[1]} columns, and the universe {len(space)} cells")
+            raise ArgumentError(f"the matrix has {given.shape[1]} columns, and the universe {len(space)} cells")
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "names", _read_names(names, len(given)))
@@ -92,7 +95,7 @@ class Workload:
         try:
             view: Floats = self.given.astype(np.float64)
         except OverflowError:
-            raise OutOfDomainError("a number of the matrix lies beyond the largest float") from None
+            raise ArgumentError("a number of the matrix lies beyond the largest float") from None
         view.setflags(write=False)
         return view
 
@@ -109,7 +112,7 @@ class Workload:
     def index(self, name: str) -> int:
         """The place of a query."""
         if name not in self.names:
-            raise InputError(f"there is no query {name!r}")
+            raise ArgumentError(f"there is no query {name!r}")
         return self.names.index(name)
 
     def integers(self, query: int) -> tuple[list[int], int]:
@@ -189,19 +192,19 @@ def _read(given: Any) -> NDArray[Any]:
     try:
         array = np.array(given) if hasattr(given, "__array__") else np.array(given, dtype=object)
     except ValueError:
-        raise ShapeError("the rows of the matrix are of different lengths") from None
+        raise ArgumentError("the rows of the matrix are of different lengths") from None
     if array.ndim == 1 and array.dtype == object and any(isinstance(row, list | tuple) for row in array.tolist()):
-        raise ShapeError("the rows of the matrix are of different lengths")
+        raise ArgumentError("the rows of the matrix are of different lengths")
     if array.ndim == 1:
         array = array[np.newaxis]
     if array.ndim != 2 or not array.size:
-        raise ShapeError("a workload is a matrix with a row for each query and a column for each cell")
+        raise ArgumentError("a workload is a matrix with a row for each query and a column for each cell")
     if array.dtype.kind == "b" or array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         finite = np.isfinite(array).all(axis=1)
         if not finite.all():
-            raise NotFiniteError("NaN or infinity in the matrix", int(np.argmin(finite)))
+            raise ArgumentError(f"query {int(np.argmin(finite))}: NaN or infinity in the matrix")
         return array.astype(np.float64)
     return _read_objects(array.astype(object))
 
@@ -225,9 +228,9 @@ def _number(value: Any, row: int) -> int | float | Fraction:
     if isinstance(value, int | Fraction):
         return int(value) if isinstance(value, int) else value
     if not isinstance(value, float | Decimal):
-        raise KindError(f"a workload is a matrix of numbers, not of {type(value).__name__}", row)
+        raise ArgumentError(f"query {row}: a workload is a matrix of numbers, not of {type(value).__name__}")
     if not math.isfinite(value):
-        raise NotFiniteError("NaN or infinity in the matrix", row)
+        raise ArgumentError(f"query {row}: NaN or infinity in the matrix")
     return value if isinstance(value, float) else Fraction(value)
 
 
@@ -235,11 +238,11 @@ def _read_names(names: Sequence[str] | None, queries: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"q{query}" for query in range(queries))
     if isinstance(names, str):
-        raise KindError("names are a list, one for each query")
+        raise ArgumentError("names are a list, one for each query")
     read = tuple(str(name) for name in names)
     if len(read) != queries:
-        raise ShapeError(f"{len(read)} names for {queries} queries")
+        raise ArgumentError(f"{len(read)} names for {queries} queries")
     repeated = [name for place, name in enumerate(read) if name in read[:place]]
     if repeated:
-        raise InputError(f"two queries are named {repeated[0]!r}", read.index(repeated[0]))
+        raise ArgumentError(f"two queries are named {repeated[0]!r}")
     return read

@@ -7,26 +7,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from metricdp.policies import Policy
 from metricdp.queries.select.asking import Asking
-from metricdp.queries.select.asking_single import single
-from metricdp.queries.select.query_policy import QueryPolicy
+from metricdp.queries.select.single_number import single
 from metricdp.queries.single.aggregates import Percentile
 
 SMALL = """
-[universe]
-sex = { type = "category", values = ["F", "M"] }
-age = { type = "integer", bounds = [-2, 2], edges = [0], %s }
-[metric]
-sex = %s
-age = %s
+[columns]
+sex = {type = "category", values = ["F", "M"], missing = "refuse", epsilon = %s}
+age = {type = "integer", bounds = [-2, 2], count_by = [0], %s}
 """
+REFUSE = 'missing = "refuse"'
 METRICS = [
-    ("", 0.5, '"0.25 absolute"'),
-    ("", 2, '"ln 2 absolute"'),
-    ("", 0.7, "0.4"),
-    ('missing = "?"', 0.5, '{ distance = "0.25 absolute", missing = 3 }'),
-    ('missing = "?"', 0.5, '{ distance = "ln 2 absolute", missing = 1 }'),
-    ('missing = "?"', 1, "0.3"),
+    ("", 0.5, f"epsilon = 0.25, {REFUSE}"),
+    ("", 2, f'epsilon = "ln 2", {REFUSE}'),
+    ("", 0.7, f'metric = "0.4 discrete", {REFUSE}'),
+    ("missing", 0.5, "epsilon = 0.25, missing_distance = 3"),
+    ("missing", 0.5, 'epsilon = "ln 2", missing_distance = 1'),
+    ("missing", 1, 'metric = "0.3 discrete"'),
 ]
 ASKED = [
     "select count(*), sum(age) from t group by sex",
@@ -50,7 +48,7 @@ def exact_answers(asking, database):
             continue
         cells = []
         for column in division.columns:
-            value = record[[c.name for c in policy.columns].index(column.name)]
+            value = record[policy.names.index(column.name)]
             if column.name == "sex":
                 cells.append(column.values.index(value))
             else:
@@ -67,7 +65,7 @@ def exact_answers(asking, database):
     for part in asking.percentiles.values():
         for group in inside:
             ages = [age for _, age in group if age is not None]
-            drawn.append(Percentile(part.p, -2, 2).evaluate(ages))
+            drawn.append(Percentile(part.p, (-2, 2)).evaluate(ages))
     return amounts, drawn
 
 
@@ -77,8 +75,7 @@ def exact_answers(asking, database):
 def test_no_two_databases_are_told_apart_beyond_their_distance(question, metrics, size):
     """All databases of two records, and all that differ from them in one: what each answer tells, added up."""
     missing, sex, age = metrics
-    text = "format = 1\n" + size + SMALL % (missing or 'outside = "refuse"', sex, age)
-    policy = QueryPolicy.parse(text)
+    policy = Policy.parse("format = 2\n" + size + SMALL % (sex, age)).askable
     asking = Asking.of(question, policy)
     linear = asking.linear
     rates = []
@@ -119,22 +116,21 @@ def test_no_two_databases_are_told_apart_beyond_their_distance(question, metrics
 @pytest.mark.parametrize(
     "metric",
     [
-        "0.3",
-        '{ distance = "0.01 absolute", missing = 1000 }',
-        '{ distance = "0.01 absolute", missing = 20 }',
-        '{ distance = "ln 2/30 absolute", missing = 100 }',
+        'metric = "0.3 discrete"',
+        "epsilon = 0.01, missing_distance = 1000",
+        "epsilon = 0.01, missing_distance = 20",
+        "within = 30, missing_distance = 100",
     ],
 )
 @pytest.mark.parametrize("size", ["records = 9\n", "capacity = 9\nabsent = 0.5\n"])
 @pytest.mark.parametrize("bounds", [(-60, 40), (10, 99), (-99, -5)])
 def test_the_ends_of_cells_stand_for_all_their_values(metric, size, bounds):
     """The noise follows from few values; here all pairs of records are looked at."""
-    column = f"bounds = {[*bounds]}, edges = [{bounds[0] + 30}]"
-    policy = QueryPolicy.parse(
-        f'format = 1\n{size}[universe]\nsex = {{ type = "category", values = ["F", "M"] }}\n'
-        f'pay = {{ type = "integer", {column}, missing = "?" }}\n[metric]\nsex = 0.2\npay = '
-        f"{metric}\n"
-    )
+    column = f'bounds = {[*bounds]}, count_by = {{edges = [{bounds[0] + 30}], missing = "none"}}'
+    policy = Policy.parse(
+        f'format = 2\n{size}[columns]\nsex = {{type = "category", values = ["F", "M"], epsilon = 0.2, {REFUSE}}}\n'
+        f'pay = {{type = "integer", {column}, {metric}}}\n'
+    ).askable
     for question, grouped in (
         ("select sum(pay), count(*) group by sex", False),
         ("select sum(pay) group by pay", True),
@@ -160,7 +156,7 @@ def added(amount, kind, asking, grouped):
     if grouped:
         column = asking.policy.column("pay")
         cell = (
-            "?"
+            "none"
             if pay is None
             else next(
                 label
@@ -178,8 +174,7 @@ def added(amount, kind, asking, grouped):
 
 @pytest.mark.parametrize("question", ASKED)
 def test_the_shares_of_each_column_add_up_to_all_of_its_metric(question):
-    universe = SMALL % ('outside = "refuse"', 0.5, '"0.25 absolute"')
-    policy = QueryPolicy.parse("format = 1\nrecords = 400\n" + universe)
+    policy = Policy.parse("format = 2\nrecords = 400\n" + SMALL % (0.5, f"epsilon = 0.25, {REFUSE}")).askable
     asking = Asking.of(question, policy)
     parts = [asking.shares(part) for part in ([""] if asking.amounts else []) + list(asking.percentiles)]
     for name in asking.columns:

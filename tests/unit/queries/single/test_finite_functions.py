@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import InputError, KindError, NotFiniteError, UnknownCategoryError
+from metricdp.errors import ArgumentError, NotFiniteError, UnknownCategoryError
 from metricdp.exact.outward import Bound
 from metricdp.metrics import Space, absolute, discrete, euclidean, hamming, manhattan, matrix, unprotected
 from metricdp.queries import FiniteFunction, Sum, uniformity
@@ -19,17 +19,17 @@ def test_from_a_function_or_a_table():
     assert FiniteFunction(sum, BITS).evaluate([1, 0, 1]) == 2
     assert FiniteFunction(sum, BITS).image == (0, 1, 2, 3)
     assert FiniteFunction(list, [(0, 1)]).answers == ((0, 1),)
-    assert FiniteFunction.of(Sum(0, 1, n=3), 8).answers == FiniteFunction(sum, BITS).answers
-    assert FiniteFunction.of(Sum(0, 1, n=4), 8) is None
-    assert FiniteFunction.of(Sum(0, 1), 8) is None
+    assert FiniteFunction.of(Sum((0, 1), records=3), 8).answers == FiniteFunction(sum, BITS).answers
+    assert FiniteFunction.of(Sum((0, 1), records=4), 8) is None
+    assert FiniteFunction.of(Sum((0, 1)), 8) is None
 
 
 def test_what_is_no_function():
-    with pytest.raises(UnknownCategoryError, match="row 1"):
+    with pytest.raises(ArgumentError, match="database 1"):
         FiniteFunction({0: 1}, [0, 1])
-    with pytest.raises(KindError):
+    with pytest.raises(ArgumentError):
         FiniteFunction(7, [0, 1])
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(ArgumentError, match="stands twice"):
         FiniteFunction(abs, [0, 0])
     with pytest.raises(NotFiniteError):
         FiniteFunction(lambda x: math.nan, [0, 1])
@@ -47,7 +47,7 @@ def test_the_grid_of_answers():
     assert FiniteFunction(lambda x: math.inf if x else 0, [0, 1]).grid is None
 
 
-def check_chain(proof, function, d_in, d_out, start, end):
+def check_chain(proof, function, database_metric, answer_metric, start, end):
     """A chain is a proof: steps that follow each other, are expansive, and add up to the distance."""
     steps = proof.chain(start, end)
     assert steps[0].start == start
@@ -56,22 +56,22 @@ def check_chain(proof, function, d_in, d_out, start, end):
     for step in steps:
         x, y = step.databases
         assert (function.evaluate(x), function.evaluate(y)) == (step.start, step.end)
-        assert d_out.exactly(step.start, step.end) == proof.sensitivity * d_in.exactly(x, y)
-    assert sum(d_out.exactly(step.start, step.end) for step in steps) == d_out.exactly(start, end)
+        assert answer_metric.exactly(step.start, step.end) == proof.sensitivity * database_metric.exactly(x, y)
+    assert sum(answer_metric.exactly(step.start, step.end) for step in steps) == answer_metric.exactly(start, end)
 
 
 def test_chains_are_proofs():
     line = matrix("abcd", [[0, 1, 2, 4], [1, 0, 1, 3], [2, 1, 0, 2], [4, 3, 2, 0]])
-    for function, d_in, d_out in [
+    for function, database_metric, answer_metric in [
         (FiniteFunction(sum, BITS), hamming(), absolute()),
         (FiniteFunction(lambda x: x[0], BITS), hamming(), discrete()),
         (FiniteFunction({"a": 0, "b": 1, "c": 2, "d": 4}, "abcd"), line, absolute()),
         (FiniteFunction(lambda x: x, BITS), manhattan(), hamming()),
     ]:
-        proof = uniformity(function, d_in, d_out)
+        proof = uniformity(function, database_metric, answer_metric)
         assert proof
         for start, end in itertools.permutations(function.image, 2):
-            check_chain(proof, function, d_in, d_out, start, end)
+            check_chain(proof, function, database_metric, answer_metric, start, end)
     assert proof.chain((0, 0, 0), (0, 0, 0)) == ()
 
 
@@ -102,7 +102,7 @@ def test_refutations():
     y, z = proof.refuted_by
     steps = proof.chain(y, z)
     assert steps is None or sum(abs(step.start - step.end) for step in steps) > abs(y - z)
-    with pytest.raises(UnknownCategoryError):
+    with pytest.raises(ArgumentError):
         proof.chain(0, 99)
 
 
@@ -142,5 +142,5 @@ def test_irrational_distances_are_enclosed():
 
 def test_progress():
     seen = []
-    uniformity(FiniteFunction(sum, BITS), hamming(), absolute(), progress=lambda done, of: seen.append((done, of)))
-    assert seen == [(done, 8) for done in range(1, 9)]
+    uniformity(FiniteFunction(sum, BITS), hamming(), absolute(), progress=seen.append)
+    assert [(update.done, update.total) for update in seen] == [(done, 8) for done in range(1, 9)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import KindError
+from metricdp.errors import ArgumentError
 from metricdp.metrics import Guarantee, discrete, records
 from metricdp.queries.synthetic_data.synthetic import Synthetic, measured_error
 from metricdp.queries.workloads.workload import Workload
@@ -34,6 +34,6 @@ def test_the_error_on_public_data() -> None:
     assert (error.worst, error.mean) == (2.5, 2.0)
     assert error.root_mean_square == pytest.approx(math.sqrt((1.5**2 + 2.5**2) / 2))
     assert measured_error([3, 7], [3, 3, 4], WORKLOAD).worst == 1
-    with pytest.raises(KindError, match="workload"):
+    with pytest.raises(ArgumentError, match="workload"):
         measured_error([3, 7], [3, 3, 4])
     assert "NOT PRIVATE" in str(measured_error.__doc__)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import metricdp.metrics as metrics
-from metricdp.errors import ImpossibleError, KindError, LevelError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, ImpossibleError, KindError, UnsupportedMetricError
 from metricdp.metrics import Space
-from metricdp.queries.workloads.allocating import allocate
+from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.statistical import attribute_averages, statistical
 
 
@@ -27,11 +27,11 @@ def test_an_average_is_a_linear_query():
 
 
 def test_bad_functions_are_refused():
-    with pytest.raises(KindError, match="different lengths"):
+    with pytest.raises(ArgumentError, match="different lengths"):
         statistical(lambda u: [0] * (u + 1), Space.line(3), 5)
     with pytest.raises(KindError, match="not str"):
         statistical(str, Space.line(3), 5)
-    with pytest.raises(LevelError, match="positive integer"):
+    with pytest.raises(ArgumentError, match="positive integer"):
         statistical(lambda u: u, Space.line(3), 0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import metricdp.metrics as metrics
-from metricdp.errors import InputError, KindError, NotAMetricError, NotFiniteError, OutOfDomainError, ShapeError
+from metricdp.errors import ArgumentError, KindError, NotAMetricError, OutOfDomainError, ShapeError
 from metricdp.metrics import Space
 from metricdp.queries.workloads.workload import Workload, whole_counts
 
@@ -58,16 +58,16 @@ def test_the_matrix_cannot_be_written_to():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ([[1, 2]], ShapeError, "2 columns, and the universe 3 cells"),
-        ([[1, 2, 3], [1, 2]], ShapeError, "different lengths"),
-        ([], ShapeError, "a row for each query"),
-        ([[1, 2, float("nan")]], NotFiniteError, "row 0: NaN or infinity"),
-        (np.array([[1, 2, 3], [1, np.inf, 2]]), NotFiniteError, "row 1: NaN or infinity"),
-        ([[1, 2, Decimal("NaN")]], NotFiniteError, "NaN or infinity"),
-        ([["1", "2", "3"]], KindError, "not of str"),
-        ([[1, 2, 1j]], KindError, "not of complex"),
-        ([[1, 2, 10**400]], OutOfDomainError, "beyond the largest float"),
-        (np.zeros((1, 3, 1)), ShapeError, "a row for each query"),
+        ([[1, 2]], ArgumentError, "2 columns, and the universe 3 cells"),
+        ([[1, 2, 3], [1, 2]], ArgumentError, "different lengths"),
+        ([], ArgumentError, "a row for each query"),
+        ([[1, 2, float("nan")]], ArgumentError, "query 0: NaN or infinity"),
+        (np.array([[1, 2, 3], [1, np.inf, 2]]), ArgumentError, "query 1: NaN or infinity"),
+        ([[1, 2, Decimal("NaN")]], ArgumentError, "NaN or infinity"),
+        ([["1", "2", "3"]], ArgumentError, "not of str"),
+        ([[1, 2, 1j]], ArgumentError, "not of complex"),
+        ([[1, 2, 10**400]], ArgumentError, "beyond the largest float"),
+        (np.zeros((1, 3, 1)), ArgumentError, "a row for each query"),
     ],
 )
 def test_bad_matrices_are_refused(given, error, words):
@@ -79,16 +79,16 @@ def test_a_metric_that_is_none_is_refused():
     broken = metrics.matrix("abc", [[0, 1, 5], [1, 0, 1], [5, 1, 0]], check=False)
     with pytest.raises(NotAMetricError, match="triangle"):
         Workload([[1, 0, 0]], Space("abc", broken))
-    with pytest.raises(KindError, match="takes a Space"):
+    with pytest.raises(ArgumentError, match="takes a Space"):
         Workload([[1, 0, 0]], broken)
 
 
 @pytest.mark.parametrize(
     ("names", "error", "words"),
     [
-        (["a"], ShapeError, "1 names for 2"),
-        (["a", "a"], InputError, "two queries are named 'a'"),
-        ("ab", KindError, "a list"),
+        (["a"], ArgumentError, "1 names for 2"),
+        (["a", "a"], ArgumentError, "two queries are named 'a'"),
+        ("ab", ArgumentError, "a list"),
     ],
 )
 def test_bad_names_are_refused(names, error, words):
@@ -99,7 +99,7 @@ def test_bad_names_are_refused(names, error, words):
 def test_names_find_queries():
     workload = Workload([[1, 0, 0], [0, 1, 0]], LINE, names=["low", "middle"])
     assert workload.index("middle") == 1
-    with pytest.raises(InputError, match="no query 'high'"):
+    with pytest.raises(ArgumentError, match="no query 'high'"):
         workload.index("high")
     assert Workload([[1, 0, 0], [0, 1, 0]], LINE).names == ("q0", "q1")
 

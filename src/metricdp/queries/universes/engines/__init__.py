@@ -1,1 +1,1 @@
-"""Tables where they are, read by ibis: DuckDB, PostgreSQL and Spark, and files and frames through DuckDB."""
+"""Cells counted where a table is: one text of SQL for DuckDB, PostgreSQL and Spark."""

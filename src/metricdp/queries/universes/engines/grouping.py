@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from metricdp.errors import ColumnError, OutOfDomainError
-from metricdp.queries.universes.engines.codes import MISSING, OUTSIDE, cell_code, looked_up
-from metricdp.queries.universes.engines.sources import ROW, Opened
+from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE, Coded
 from metricdp.queries.universes.universe import Universe
+from metricdp.sources.dialect import Dialect
+from metricdp.sources.engines.sql import SqlTable
+from metricdp.sources.table import Declared
 
-__all__ = ["Grouped", "group_by_cell"]
+__all__ = ["Grouped", "Summand", "group_by_cell", "needed"]
 
-RULES = {
+RULES: Mapping[int, str] = {
     MISSING: "a value is missing, and the universe has no cell for that: declare missing = .., the name of one",
     OUTSIDE: "a value lies outside the universe's cells: declare other = .., the name of a cell for such values, or "
     "outside = 'clamp' where they have an order",
+    NOT_WHOLE: "a value is not a whole number, and the column is declared as integers: declare type = 'number', or "
+    "round it before",
+    NOT_A_NUMBER: "a value is NaN, which is no number: make it a missing value, and declare missing = ..",
 }
 """What is said of a value in no cell."""
+
+
+@dataclass(frozen=True)
+class Summand:
+    """What is summed in each cell.
+
+    Attributes:
+        column: its name.
+        value: what a row adds, as SQL.
+        state: 0 where it may be added, else why not, as SQL.
+        rules: what is said for each state that is refused.
+    """
+
+    column: str
+    value: str
+    state: str
+    rules: Mapping[int, str]
 
 
 @dataclass(frozen=True)
@@ -38,47 +62,56 @@ class Grouped:
     sums: list[Any]
 
 
-def group_by_cell(
-    found: Opened,
-    universe: Universe,
-    amount: Any = None,
-    amount_state: tuple[str, Any, dict[int, str]] | None = None,
-) -> Grouped:
-    """Count the records of each cell, and sum an amount.
+def needed(universe: Universe, more: Mapping[str, str] | None = None, dialect: Dialect | None = None) -> Declared:
+    """The columns of a universe, and perhaps others, with the types that a CSV file has no place for.
 
     Args:
-        found: the table.
         universe: the cells.
-        amount: what to sum, as an expression on the table's rows.
-        amount_state: the amount's column, an expression that is 0 where it may be summed, and what to say where not.
+        more: further columns, with their types.
+        dialect: how a CSV file writes its values.
+    """
+    types = {column.name: column.csv_type for column in universe.columns} | dict(more or {})
+    return Declared({name: _arrow_type(kind) for name, kind in types.items()}, dialect or Dialect())
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    """The Arrow type of that name; "decimal 2" is a decimal of two places."""
+    kind, _, places = name.partition(" ")
+    return pa.decimal128(38, int(places)) if kind == "decimal" else pa.type_for_alias(name)
+
+
+def group_by_cell(table: SqlTable, universe: Universe, amount: Summand | None = None) -> Grouped:
+    """Count the records of each cell, and sum an amount.
 
     Raises:
         ColumnError: for the first column with a value in none of its cells.
     """
-    found = replace(found, table=looked_up(universe.columns, found.table, found.dialect))
-    checks = [(column.name, cell_code(column, found.table, found.dialect), RULES) for column in universe.columns]
-    if amount_state is not None:
-        checks.append(amount_state)
-    codes = {f"c{place}": code for place, (_, code, _) in enumerate(checks)}
-    more = {} if amount is None else {"amount": amount}
-    sums = {} if amount is None else {"amount": lambda rows: rows.amount.sum()}
-    rows = found.table.select(**codes, **more)
-    read = found.read(rows.group_by(list(codes)).agg(records=lambda rows: rows.count(), **sums))
-    places = [np.asarray(read[name]).astype(np.int64) for name in codes]
+    coded = Coded.of(table, universe.columns)
+    checks = [(column.name, code, RULES) for column, code in zip(universe.columns, coded.codes, strict=True)]
+    checks += [] if amount is None else [(amount.column, amount.state, amount.rules)]
+    names = [f"c{place}" for place in range(len(checks))]
+    codes = [f"{code} as {name}" for name, (_, code, _) in zip(names, checks, strict=True)]
+    added = [] if amount is None else [f"{amount.value} as amount"]
+    sums = [] if amount is None else ["sum(amount) as amount"]
+    read = table.read(
+        f"select {', '.join([*names, 'count(*) as records', *sums])} "
+        f"from (select {', '.join([*codes, *added])} from {coded.rows}) as coded group by {', '.join(names)}"
+    )
+    places = [np.asarray(read[name], dtype=np.int64) for name in names]
     for (name, code, rules), place in zip(checks, places, strict=True):
         for mark, rule in rules.items():
             if (place == mark).any():
-                raise ColumnError(name, OutOfDomainError(rule, _first_row(found, code, mark)))
+                raise ColumnError(name, OutOfDomainError(rule, _first_row(coded, code, mark)))
     of_cells = places[: len(universe.columns)]
     empty = not len(of_cells[0])
     cells = np.zeros(0, dtype=np.int64) if empty else np.ravel_multi_index(of_cells, universe.shape).astype(np.int64)
-    records = np.asarray(read["records"]).astype(np.int64)
-    return Grouped(cells, records, [] if amount is None else read["amount"].to_pylist())
+    return Grouped(cells, np.asarray(read["records"], dtype=np.int64), [] if amount is None else list(read["amount"]))
 
 
-def _first_row(found: Opened, code: Any, mark: int) -> int | None:
-    """The first row of a frame whose value is in no cell; other tables have no order."""
-    if not found.numbered:
+def _first_row(coded: Coded, code: str, mark: int) -> int | None:
+    """The first row whose value is in no cell, where the table's rows have an order."""
+    if coded.table.row is None:
         return None
-    first = found.table.filter(code == mark).agg(row=lambda rows: rows[ROW].min())
-    return int(found.read(first)["row"][0].as_py())
+    row = coded.table.dialect.quoted(coded.table.row)
+    found = coded.table.read(f"select min(source.{row}) as first_row from {coded.rows} where {code} = {mark}")
+    return int(found["first_row"][0])

@@ -1,0 +1,34 @@
+"""Whatever somebody has, as a box."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from metricdp.audit.boxes.box import Box, Calls, Rows
+from metricdp.audit.boxes.program import Program
+from metricdp.audit.boxes.samples import Samples, read_samples
+from metricdp.errors import ArgumentError
+from metricdp.mechanisms.mechanism import is_mechanism
+
+__all__ = ["as_box"]
+
+
+def as_box(mechanism: Any) -> Box:
+    """Whatever was given, as a box."""
+    if isinstance(mechanism, Box):
+        return mechanism
+    if is_mechanism(mechanism):
+        return Rows(mechanism.release, name=repr(mechanism), guarantee=mechanism.guarantee)
+    if isinstance(mechanism, str) and mechanism.startswith("command:"):
+        return Program(mechanism.removeprefix("command:"))
+    if isinstance(mechanism, (tuple, list)) and len(mechanism) == 2:
+        parts = [read_samples(part) if isinstance(part, (str, Path)) else part for part in mechanism]
+        return Samples(parts[0], parts[1])
+    if callable(mechanism):
+        return Calls(mechanism)
+    if callable(getattr(mechanism, "release", None)):
+        return Calls(mechanism.release, name=repr(mechanism))
+    raise ArgumentError(
+        f"{type(mechanism).__name__} is no box: give a mechanism, a function, 'command:...' or two files of samples"
+    )

@@ -1,0 +1,225 @@
+"""Boxes: whatever takes a secret and gives a release, as the audit calls it.
+
+A box that fails is not an error of the audit: a release that raises, hangs or is missing for one secret and not for
+another tells them apart. Such a call gives a `Failure`, which is a release like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.audit.boxes.time_out import TimedOut, Watch
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Booleans, Floats
+from metricdp.metrics import Guarantee
+
+__all__ = ["Batch", "Box", "Calls", "Failure", "Rows", "one_at_a_time", "rows"]
+
+
+CALL_LIMIT = 2.0
+"""Seconds that one call may take, where a box does not say otherwise."""
+
+
+@dataclass(frozen=True, order=True)
+class Failure:
+    """What came instead of a release, such as "raised ValueError"; equal by its words."""
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass
+class Batch:
+    """Releases in the order of the calls.
+
+    Attributes:
+        releases: an array with a row for each release, or a list.
+        seconds: how long each call took, where calls were made one by one.
+        interrupted: whether somebody pressed Ctrl-C; the calls before that are here.
+        exhausted: whether there is nothing more to draw.
+    """
+
+    releases: Any
+    seconds: Floats | None = None
+    interrupted: bool = False
+    exhausted: bool = False
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+
+class Box(ABC):
+    """Something that releases secrets.
+
+    Attributes:
+        name: what to call it.
+        guarantee: what it says of itself; None where it says nothing.
+        note: what the reader of the evidence has to know about how it was called.
+        importable: code that gives a function of one secret, where there is such code.
+        imports: lines that this code needs before it.
+        block: releases that are drawn at once at most.
+    """
+
+    name: str = "the box"
+    guarantee: Guarantee | None = None
+    note: str = ""
+    importable: str | None = None
+    imports: tuple[str, ...] = ()
+    block: int = 1 << 17
+
+    @abstractmethod
+    def draw(self, pair: tuple[Any, Any], labels: Booleans) -> Batch:
+        """Release pair[0] where the label is True and pair[1] where it is not, in that order."""
+
+
+class Calls(Box):
+    """A function of one secret, called once for each release.
+
+    A call that takes longer than ``limit`` seconds, or 200 times as long as usual, hangs.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], limit: float = CALL_LIMIT, name: str | None = None) -> None:
+        self.function, self.limit = function, limit
+        self.name = name or _name(function)
+        self.guarantee = _promise(function)
+        self.block = 1 << 12
+        self._typical: float | None = None
+
+    def draw(self, pair: tuple[Any, Any], labels: Booleans) -> Batch:
+        """One call after the other; a call that raises or hangs gives a `Failure`."""
+        releases: list[Any] = []
+        seconds = np.zeros(labels.size)
+        interrupted = False
+        function, clock = self.function, time.perf_counter
+        limit = self.limit if self._typical is None else min(self.limit, max(0.02, 200 * self._typical))
+        with Watch(limit) as watch:
+            for number, label in enumerate(labels.tolist()):
+                start = clock()
+                try:
+                    watch.begin()
+                    release = function(pair[0] if label else pair[1])
+                    watch.end()
+                except TimedOut:
+                    release = Failure("hung")
+                except KeyboardInterrupt:
+                    interrupted = True
+                    break
+                except Exception as error:
+                    release = Failure(f"raised {type(error).__name__}")
+                finally:
+                    watch.end()
+                seconds[number] = clock() - start
+                releases.append(release)
+        quick = [second for second, each in zip(seconds, releases, strict=False) if each != Failure("hung")]
+        if len(quick) >= 8:
+            self._typical = float(np.median(quick))
+        return Batch(releases, seconds[: len(releases)], interrupted)
+
+
+class Rows(Box):
+    """A function of many secrets at a time, one row each, such as the ``release`` of a mechanism."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        limit: float = 60.0,
+        name: str | None = None,
+        guarantee: Guarantee | None = None,
+        block: int = 1 << 17,
+    ) -> None:
+        self.function, self.limit, self.block = function, limit, block
+        self.name = name or _name(function)
+        self.guarantee = guarantee or _promise(function)
+        self._single: Calls | None = None
+
+    def draw(self, pair: tuple[Any, Any], labels: Booleans) -> Batch:
+        """One call for all rows; where that raises or hangs, one call for each row from then on."""
+        if self._single is not None:
+            return self._single.draw(pair, labels)
+        table = _table(pair)
+        try:
+            with Watch(self.limit) as watch:
+                watch.begin()
+                given = (
+                    table[(~labels).astype(np.intp)]
+                    if isinstance(table, np.ndarray)
+                    else [pair[0] if label else pair[1] for label in labels.tolist()]
+                )
+                releases = self.function(given)
+                watch.end()
+        except KeyboardInterrupt:
+            return Batch([], interrupted=True)
+        except (TimedOut, Exception) as error:
+            what = "hung" if isinstance(error, TimedOut) else f"raised {type(error).__name__}"
+            self.note = f"A call with {labels.size} rows {what}, so rows were released one by one."
+            self._single = Calls(self._one, name=self.name)
+            self.block = self._single.block
+            return self._single.draw(pair, labels[: self.block])
+        if isinstance(releases, tuple) and releases:  # perhaps several of each secret
+            parts = [np.asarray(part) for part in releases]
+            if all(part.ndim and len(part) == labels.size for part in parts):
+                releases = list(zip(*(part.tolist() for part in parts), strict=True))
+        if not hasattr(releases, "__len__") or len(releases) != labels.size:
+            raise ArgumentError(f"{self.name} was given {labels.size} rows and did not give as many back")
+        return Batch(releases if isinstance(releases, (np.ndarray, list)) else list(releases))
+
+    def _one(self, secret: Any) -> Any:
+        table = _table((secret, secret))
+        given = table[:1] if isinstance(table, np.ndarray) else [secret]
+        return self.function(given)[0]
+
+
+def rows(function: Callable[[Any], Any], **options: Any) -> Rows:
+    """Say that a function takes many secrets at a time, an array or a list with a row for each, and gives as many back.
+
+    It is called with both secrets in random order, so each row must be released by itself.
+    """
+    return Rows(function, **options)
+
+
+def one_at_a_time(function: Callable[[Any], Any], limit: float = CALL_LIMIT) -> Calls:
+    """Say that a function takes one secret, and how many seconds a call may take."""
+    return Calls(function, limit)
+
+
+def _table(pair: tuple[Any, Any]) -> NDArray[Any] | None:
+    """Both secrets as the rows of an array, where they are numbers, points, dates or text; None otherwise."""
+    first, second = pair
+    if isinstance(first, (set, frozenset, dict, type(None))) or isinstance(second, (set, frozenset, dict, type(None))):
+        return None
+    if isinstance(first, tuple) and not all(isinstance(part, (int, float)) for part in first):
+        return None
+    if isinstance(first, str) != isinstance(second, str):
+        return None
+    try:
+        table = np.array([first, second])
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return table if table.dtype.kind in "biufMU" and len(table) == 2 else None
+
+
+def _promise(function: Any) -> Guarantee | None:
+    owner = getattr(function, "__self__", function)
+    found = getattr(owner, "guarantee", None)
+    return found if isinstance(found, Guarantee) else None
+
+
+def _name(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or type(function).__name__
+    return str(name).replace(".<locals>", "")
+
+
+def check_pair(pair: Any) -> tuple[Any, Any]:
+    """Two secrets."""
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise ArgumentError("a pair is two secrets, such as (0.0, 1.0)")
+    return pair[0], pair[1]

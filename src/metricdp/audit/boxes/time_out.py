@@ -1,0 +1,60 @@
+"""A watch over calls that do not come back."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+__all__ = ["TimedOut", "Watch"]
+
+
+class TimedOut(BaseException):
+    """A call took longer than it may. No Exception, so that no box can catch it by accident."""
+
+
+class Watch:
+    """Raises `TimedOut` inside a call that takes longer than the limit, and at most twice the limit.
+
+    It needs the main thread of a system with interval timers; elsewhere it watches nothing.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self._call = self._seen = 0
+        self._inside = False
+        self._able = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+        self._before: Any = None
+
+    def begin(self) -> None:
+        """A call begins."""
+        self._call += 1
+        self._inside = True
+
+    def end(self) -> None:
+        """The call is over."""
+        self._inside = False
+
+    def __enter__(self) -> Watch:
+        if self._able:
+            self._before = signal.signal(signal.SIGALRM, self._tick)
+            signal.setitimer(signal.ITIMER_REAL, self.limit, self.limit)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._inside = False
+        if self._able:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+
+    def _tick(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if not self._inside:
+            return
+        if self._seen == self._call:
+            self._inside = False
+            raise TimedOut
+        self._seen = self._call

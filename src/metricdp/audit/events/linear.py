@@ -1,0 +1,153 @@
+"""Weighted sums of several columns: half-spaces, by logistic regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from metricdp.audit.boxes.box import Batch
+from metricdp.audit.events.event import Event
+from metricdp.audit.events.views import View
+from metricdp.exact.arrays import Booleans, Floats
+
+__all__ = ["Linear", "fit_linear"]
+
+_BLOCK = 1 << 15
+_NEWTON = 5
+_FOR_TERMS = 30_000
+_SURE = 3.5
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number from one column: its place on a scale, whether it is one value, or whether it exceeds one."""
+
+    view: View
+    kind: str
+    value: float
+    scale: float = 1.0
+    leave_out: tuple[float, ...] = ()
+
+    def of(self, column: Floats) -> Floats:
+        """The number for each row; 0 where there is none."""
+        if self.kind == "equal":
+            return np.asarray(column == self.value, dtype=np.float64)
+        usable = ~np.isnan(column)
+        for each in self.leave_out:
+            usable &= column != each
+        if self.kind == "above":
+            return np.where(usable, np.where(column > self.value, 0.5, -0.5), 0.0)
+        return np.where(usable, np.clip((np.nan_to_num(column) - self.value) / self.scale, -4, 4), 0.0)
+
+    @property
+    def code(self) -> str:
+        """The same in Python."""
+        if self.kind == "equal":
+            return f"({self.view.code} == {self.value!r})"
+        base = (
+            f"(0.5 if {self.view.code} > {self.value!r} else -0.5)"
+            if self.kind == "above"
+            else f"np.clip(({self.view.code} - {self.value!r}) / {self.scale!r}, -4, 4)"
+        )
+        guards = [
+            f"{self.view.code} == {self.view.code}",
+            *(f"{self.view.code} != {each!r}" for each in self.leave_out),
+        ]
+        return f"({base} if {' and '.join(guards)} else 0)"
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A weighted sum of terms: its cuts are half-spaces where terms are linear."""
+
+    terms: tuple[Term, ...]
+    weights: Floats
+    both_sides: bool = True
+    plain: bool = False
+    hints: tuple[float, float] | None = None
+    caution: float = 0.0
+
+    def of(self, batch: Batch) -> Floats:
+        """The sum."""
+        total = np.zeros(len(batch))
+        for term, weight in zip(self.terms, self.weights, strict=True):
+            total += weight * term.of(term.view.of(batch))
+        return total
+
+    def event(self, threshold: float, high: bool) -> Event:
+        """What lies on one side."""
+        side = ">=" if high else "<="
+        code = " + ".join(
+            f"{weight!r} * {term.code}" for term, weight in zip(self.terms, self.weights.tolist(), strict=True)
+        )
+        words = f"a weighted sum of {len(self.terms)} terms is {'at least' if high else 'at most'} {threshold:.6g}"
+        return Event(
+            words,
+            f"({code}) {side} {threshold!r}",
+            lambda batch: self.of(batch) >= threshold if high else self.of(batch) <= threshold,
+        )
+
+
+def fit_linear(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) -> list[Linear]:
+    """A sum of all terms, and one of those whose weights are surely not 0.
+
+    Args:
+        views: columns of numbers that were released.
+        columns: what they gave for some releases.
+        marks: which of those had the secret x.
+    """
+    linear, errors = _fit(views, columns, marks)
+    sure = [term for term, far in zip(linear.terms, np.abs(linear.weights) / errors, strict=True) if far > _SURE]
+    if not 1 < len(sure) < len(linear.terms):
+        return [linear]
+    by_code = {view.code: column for view, column in zip(views, columns, strict=True)}
+    return [linear, _weights(sure, by_code, marks)[0]]
+
+
+def _fit(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) -> tuple[Linear, Floats]:
+    """Logistic regression on the columns, and the standard errors of its weights."""
+    terms: list[Term] = []
+    for view, column in zip(views, columns, strict=True):
+        some = column[:_FOR_TERMS]
+        values, counts = np.unique(some[~np.isnan(some)], return_counts=True)
+        if len(values) == 0:
+            continue
+        atoms = tuple(values[counts > max(20, len(some) // 50)][:4].tolist())
+        several = atoms[1:] if len(atoms) == len(values) else atoms  # all of them together would be one too many
+        terms += [Term(view, "equal", atom) for atom in several]
+        rest = some[~np.isnan(some) & ~np.isin(some, atoms)]
+        if len(rest) > 100:
+            middle, spread = float(np.median(rest)), float(np.subtract(*np.quantile(rest, [0.75, 0.25]))) or 1.0
+            terms += [Term(view, "place", middle, spread, atoms), Term(view, "above", middle, 1.0, atoms)]
+    return _weights(terms, {view.code: column for view, column in zip(views, columns, strict=True)}, marks)
+
+
+def _weights(terms: Sequence[Term], columns: dict[str, Floats], marks: Booleans) -> tuple[Linear, Floats]:
+    """Newton's method, with a small penalty, by blocks of rows."""
+    size = len(terms) + 1
+    weights = np.zeros(size)
+    penalty = np.full(size, 1.0)
+    penalty[0] = 1e-9
+    blocks = []
+    for start in range(0, len(marks), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        rows = np.ones((len(marks[part]), size), dtype=np.float32)
+        for place, term in enumerate(terms, start=1):
+            rows[:, place] = term.of(columns[term.view.code][part])
+        blocks.append((rows, marks[part].astype(np.float32)))
+    with threadpool_limits(limits=1, user_api="blas"):  # the matrices are small, and threads would wait for each other
+        for _ in range(_NEWTON):
+            curvature, slope = np.diag(penalty), -penalty * weights
+            for rows, labels in blocks:
+                chance = 1 / (1 + np.exp(-np.clip(rows @ weights.astype(np.float32), -30, 30)))
+                curvature += (rows * (chance * (1 - chance))[:, None]).T @ rows
+                slope += rows.T @ (labels - chance)
+            step = np.linalg.solve(curvature, slope)
+            weights += step
+            if np.abs(step).max() < 0.02:
+                break
+        errors = np.sqrt(np.maximum(np.diag(np.linalg.inv(curvature)), 1e-12))
+    return Linear(tuple(terms), weights[1:]), errors[1:]

@@ -1,0 +1,173 @@
+"""What a machine writes besides the number: bits, grids, digits, types and lengths of a release.
+
+Each function takes one release or an array of them, so that the code of an event runs on either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from metricdp.audit.boxes.box import Failure
+
+__all__ = [
+    "decimals",
+    "distinct",
+    "first_largest",
+    "is_single",
+    "low_bits",
+    "lowest_bit",
+    "missing",
+    "moment",
+    "nth_number",
+    "nth_place",
+    "numbers_among",
+    "outcome",
+]
+
+
+def lowest_bit(z: Any) -> Any:
+    """The exponent of the lowest bit that is set in a float; 0, NaN and infinity give 9999.
+
+    0.75 is 2^-1 + 2^-2.
+
+    >>> lowest_bit(0.75)
+    -2
+    """
+    values = np.asarray(z, dtype=np.float64)
+    bits = np.atleast_1d(np.ascontiguousarray(values)).view(np.int64)
+    exponent = (bits >> 52) & 0x7FF
+    mantissa = bits & ((1 << 52) - 1)
+    whole = np.where(exponent > 0, mantissa | (1 << 52), mantissa)
+    lowest = whole & -whole
+    _, power = np.frexp(lowest.astype(np.float64))
+    found = np.where((whole == 0) | (exponent == 0x7FF), 9999, power - 1 + np.maximum(exponent, 1) - 1075)
+    return int(found.item()) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def low_bits(z: Any) -> Any:
+    """The lowest four of the 64 bits of a float.
+
+    >>> low_bits(1.0), low_bits(0.1)
+    (0, 10)
+    """
+    found = np.atleast_1d(np.ascontiguousarray(np.asarray(z, dtype=np.float64))).view(np.int64) & 15
+    return int(found.item()) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def decimals(z: Any) -> Any:
+    """How many decimal digits after the point a float needs, 9 for more than 8.
+
+    >>> decimals(0.25), decimals(3.0), decimals(1 / 3)
+    (2, 0, 9)
+    """
+    values = np.asarray(z, dtype=np.float64)
+    found = np.full(values.shape, 9)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for digits in range(8, -1, -1):
+            scale = 10.0**digits
+            found = np.where(np.rint(values * scale) / scale == values, digits, found)
+    return int(found.item()) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def is_single(z: Any) -> Any:
+    """Whether a float is one of 32 bits."""
+    values = np.asarray(z, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = values.astype(np.float32).astype(np.float64) == values
+    return bool(found) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def distinct(z: Any) -> Any:
+    """How many different numbers a point has."""
+    values = np.sort(np.asarray(z, dtype=np.float64), axis=-1)
+    found = (np.diff(values, axis=-1) != 0).sum(axis=-1) + 1
+    return int(found) if np.ndim(found) == 0 else found.astype(np.float64)
+
+
+def first_largest(z: Any) -> Any:
+    """The place of the largest number of a point, the first of several."""
+    found = np.argmax(np.asarray(z, dtype=np.float64), axis=-1)
+    return int(found) if np.ndim(found) == 0 else found.astype(np.float64)
+
+
+def numbers_among(z: Any, flags: Any) -> Any:
+    """How many numbers of a point are none of the flags.
+
+    >>> numbers_among([-1.0, 2.5, -1.0, 3.5], [-1.0])
+    2
+    """
+    found = ~_flagged(z, flags)
+    count = found.sum(axis=-1)
+    return int(count) if np.ndim(count) == 0 else count
+
+
+def nth_place(z: Any, flags: Any, number: int) -> Any:
+    """The place of the first, second, ... number that is none of the flags, counted from 0; NaN where there is none.
+
+    >>> nth_place([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
+    3.0
+    """
+    found = ~_flagged(z, flags)
+    which = found & (np.cumsum(found, axis=-1) == number + 1)
+    place = np.where(which.any(axis=-1), np.argmax(which, axis=-1), np.nan)
+    return float(place) if np.ndim(place) == 0 else place
+
+
+def nth_number(z: Any, flags: Any, number: int) -> Any:
+    """The first, second, ... number that is none of the flags; NaN where there is none.
+
+    >>> nth_number([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
+    3.5
+    """
+    values = np.asarray(z, dtype=np.float64)
+    place = np.asarray(nth_place(z, flags, number))
+    missing = np.isnan(place)
+    chosen = np.take_along_axis(values, np.where(missing, 0, place).astype(np.intp)[..., None], axis=-1)[..., 0]
+    result = np.where(missing, np.nan, chosen)
+    return float(result) if np.ndim(result) == 0 else result
+
+
+def _flagged(z: Any, flags: Any) -> Any:
+    values = np.asarray(z, dtype=np.float64)
+    found = np.isnan(values)
+    for flag in flags:
+        found = found | (values == flag)
+    return found
+
+
+def moment(z: Any) -> float:
+    """A date as a number, in units of its own."""
+    return float(np.datetime64(z).astype(np.int64))
+
+
+def missing(number: Callable[[], Any]) -> bool:
+    """Whether a release has no such number: it is NaN, something else, or there is nothing to look at.
+
+    >>> missing(lambda: float("nan")), missing(lambda: None), missing(lambda: (1, 2)[5]), missing(lambda: 3)
+    (True, True, True, False)
+    """
+    try:
+        return math.isnan(number())
+    except (TypeError, ValueError, IndexError, AttributeError, KeyError):
+        return True
+
+
+def outcome(z: Any) -> str:
+    """What kind of thing a release is: a failure's words, "NaN", or the name of its type with its dtype and shape.
+
+    >>> outcome(1.5), outcome(float("nan")), outcome(None), outcome(np.float32(1))
+    ('float', 'NaN', 'NoneType', 'float32')
+    """
+    if isinstance(z, Failure):
+        return z.words
+    if isinstance(z, (float, np.floating)) and math.isnan(z):
+        return "NaN"
+    if isinstance(z, np.ndarray):
+        return f"array of {z.dtype} {z.shape}"
+    if isinstance(z, (tuple, list)):
+        return f"{type(z).__name__} of {len(z)}"
+    return type(z).__name__

@@ -1,0 +1,278 @@
+"""The search for an event that tells two secrets apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.audit.boxes.box import Batch, Failure
+from metricdp.audit.events.event import Event, given_event
+from metricdp.audit.events.linear import fit_linear
+from metricdp.audit.events.patterns import fit_patterns
+from metricdp.audit.events.rules import fit_rules
+from metricdp.audit.events.scores import CellScore, Given, Labels, Score, fit_simple, log_ratios
+from metricdp.audit.events.smoothing import shrunk
+from metricdp.audit.events.threshold import FEW, NOTHING, Cut, Goal, best_cut, cut_of_cells
+from metricdp.audit.events.tree import fit_tree
+from metricdp.audit.events.views import View, label_views, number_views
+from metricdp.exact.arrays import Booleans, Floats
+from metricdp.metrics import Guarantee
+
+__all__ = ["MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
+
+
+_KEPT = 4
+_FEW_PATTERNS = 40
+_MOST_COLUMNS = 12
+
+MOST_LEARNED = 300_000
+"""Releases that scores are learned from at most: enough for ratios that are a few percent from 1."""
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A score with a cut, and what it promises.
+
+    Attributes:
+        promise: the scale that a test may be expected to show.
+        used: whether it was tested.
+        refined: whether its threshold was chosen on releases of their own, so that the promise can be relied on.
+    """
+
+    hunt: Hunt = field(repr=False)
+    score: Score
+    cut: Cut
+    used: bool = False
+    refined: bool = False
+    _scores: list[Floats] = field(default_factory=list, repr=False)
+    _labels: list[Booleans] = field(default_factory=list, repr=False)
+
+    @property
+    def promise(self) -> float:
+        """The scale that a test may be expected to show."""
+        return self.cut.promise / max(self.hunt.distance, 1e-9)
+
+    @property
+    def preference(self) -> float:
+        """The promise, with a little taken off where the event is hard to say."""
+        return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
+
+    @property
+    def event(self) -> Event:
+        """The set of releases."""
+        return self.score.event(self.cut.threshold, self.cut.high)
+
+    @property
+    def mirror(self) -> Event | None:
+        """The set of releases that speaks for the other secret, where both are tested together."""
+        return None if self.cut.mirror is None else self.score.event(self.cut.mirror, not self.cut.high)
+
+    def add(self, batch: Batch, labels: Booleans) -> None:
+        """Take more releases to choose the threshold on."""
+        self._scores.append(self.score.of(batch))
+        self._labels.append(labels)
+
+    def again(self, goal: Goal) -> Candidate:
+        """The same score, cut where the releases taken say."""
+        scores, labels = np.concatenate(self._scores), np.concatenate(self._labels)
+        self._scores, self._labels = [], []
+        score = self.score
+        if isinstance(score, Labels) and len(score.known) <= FEW:
+            return self._few(score, scores, labels, goal)
+        if isinstance(score, (CellScore, Labels)):  # the order of cells is learned again, on one half
+            known = np.unique(score.ratios)
+            half = len(scores) // 2
+            places = np.minimum(np.searchsorted(known, scores), len(known) - 1)
+            fresh = log_ratios(*_counted(places[:half], labels[:half], len(known)))
+            score = replace(score, ratios=fresh[np.searchsorted(known, score.ratios)])
+            scores, labels = fresh[places][half:], labels[half:]
+        cut = best_cut(scores, labels, goal, score.both_sides, score.caution, score.hints)
+        return self if cut is None else Candidate(self.hunt, score, cut)
+
+    def _few(self, score: Labels, scores: Floats, labels: Booleans, goal: Goal) -> Candidate:
+        """So few labels that all releases so far may choose their order, and the cut as well."""
+        known = np.unique(score.ratios)
+        counts = _counted(np.minimum(np.searchsorted(known, scores), len(known) - 1), labels, len(known))
+        if score.counts is not None:
+            counts = (counts[0] + score.counts[0], counts[1] + score.counts[1])
+        fresh = log_ratios(*shrunk(*counts))
+        cut = cut_of_cells(fresh, *counts, goal)
+        order = np.searchsorted(known, score.ratios)
+        score = replace(score, ratios=fresh[order], counts=None)
+        if len(np.unique(fresh)) == len(known):  # so that they can be told apart the next time
+            places = np.argsort(fresh)
+            score = replace(score, counts=(counts[0][places], counts[1][places]))
+        return self if cut is None else Candidate(self.hunt, score, cut)
+
+
+@dataclass(eq=False)
+class Hunt:
+    """One pair of secrets, its releases so far, and the events that look best on them."""
+
+    pair: tuple[Any, Any]
+    distance: float
+    promised: Guarantee
+    given: Sequence[Any]
+    timed: bool
+    machine: bool = True
+    candidates: list[Candidate] = field(default_factory=list)
+    looked_at: int = 0
+    given_up: bool = False
+    note: str = ""
+    constant: bool = False
+    _batches: list[Batch] = field(default_factory=list, repr=False)
+    _labels: list[Booleans] = field(default_factory=list, repr=False)
+
+    @property
+    def calls(self) -> int:
+        """Releases that were drawn for the search."""
+        return sum(map(len, self._batches))
+
+    @property
+    def promise(self) -> float:
+        """The scale that the best event promises."""
+        return max((candidate.promise for candidate in self.candidates), default=-math.inf)
+
+    @property
+    def may_promise(self) -> float:
+        """The scale that the best event might promise after all: luck may have hidden two standard errors.
+
+        Where there are more than a few kinds of releases, rare ones have not been seen yet, and anything may come.
+        """
+        best = max(self.candidates, key=lambda candidate: candidate.promise, default=None)
+        if best is None or not isinstance(best.score, Labels) or len(best.score.known) > FEW:
+            return math.inf
+        return best.promise + 2 * best.cut.error / max(self.distance, 1e-9)
+
+    @property
+    def best_words(self) -> str | None:
+        """The best event, in words."""
+        best = max(self.candidates, key=lambda candidate: candidate.promise, default=None)
+        return None if best is None else best.event.words
+
+    def add(self, batch: Batch, labels: Booleans) -> None:
+        """Take more releases."""
+        self._batches.append(batch)
+        self._labels.append(labels)
+
+    def learn(self, goal: Goal, most: int = MOST_LEARNED) -> None:
+        """Learn scores from one half of the releases, and no more than ``most``, and cut them by the others."""
+        batch, labels = self._together()
+        size = len(batch)
+        half = min(size // 2, most)
+        if half < 8 or labels[:half].all() or not labels[:half].any():
+            return
+        first, marks = _part(batch, slice(0, half)), labels[:half]
+        views = number_views(first, self.pair, self.promised.metric, self.timed)
+        views = [view for view in views if self.machine or not view.machine]
+        near = [view for view in views if view.near]
+        patterns = fit_patterns(near, [view.of(first) for view in near], marks)
+        if patterns is not None and len(patterns.known) <= _FEW_PATTERNS:
+            views = []  # every function of the release is a function of its pattern
+        columns = [np.asarray(view.of(first), dtype=np.float64) for view in views]
+        keep = [place for place, column in enumerate(columns) if not _constant(column)]
+        views, columns = [views[place] for place in keep], [columns[place] for place in keep]
+        scores, ranked, seen = fit_simple(views, label_views(first), columns, first, marks, goal)
+        self.looked_at += seen
+        scores += [] if patterns is None else [patterns]
+        if len(views) > 1:
+            scores += fit_together(views, columns, marks, ranked, goal)
+        scores += [Given(given_event(event)) for event in self.given]
+        end = min(size, half + max(half, most)) if views else size  # patterns alone are quickly counted
+        second, others = _part(batch, slice(half, end)), labels[half:end]
+        found = []
+        for score in scores:
+            self.looked_at += 4
+            if isinstance(score, Labels) and len(score.known) <= FEW:  # so few that all releases may choose their order
+                candidate = Candidate(self, score, NOTHING)
+                candidate.add(_part(batch, slice(0, end)), labels[:end])
+                found.append(candidate.again(goal))
+                continue
+            cut = best_cut(score.of(second), others, goal, score.both_sides, score.caution, score.hints)
+            if cut is not None:
+                found.append(Candidate(self, score, cut))
+        found = [candidate for candidate in found if candidate.cut is not NOTHING]
+        found.sort(key=lambda candidate: -candidate.preference)
+        self.candidates = [c for c in self.candidates if c.used] + found[:_KEPT]
+        if not found or found[0].cut.promise <= 0:
+            self._say_if_constant(batch)
+
+    def best_open(self) -> Candidate | None:
+        """The best candidate that was not tested."""
+        return max((c for c in self.candidates if not c.used), key=lambda c: c.preference, default=None)
+
+    def rivals(self, best: Candidate) -> list[Candidate]:
+        """The candidates that are worth another look together with the best one."""
+        return [c for c in self.candidates if not c.used and c.cut.swapped == best.cut.swapped]
+
+    def _say_if_constant(self, batch: Batch) -> None:
+        releases = batch.releases
+        if isinstance(releases, np.ndarray):
+            same = bool((releases == releases[:1]).all())
+        else:
+            same = all(_same(release, releases[0]) for release in releases)
+        if same and not isinstance(releases[0], Failure):
+            self.constant = True
+            self.note = "The box gave one and the same release for every call: it tells nothing, and it is no noise."
+
+    def _together(self) -> tuple[Batch, Booleans]:
+        if len(self._batches) > 1:
+            parts = [batch.releases for batch in self._batches]
+            seconds = [batch.seconds for batch in self._batches if batch.seconds is not None]
+            together: Any
+            if all(isinstance(part, np.ndarray) for part in parts):
+                together = np.concatenate(parts)
+            else:
+                together = [release for part in parts for release in part]
+            whole = np.concatenate(seconds) if len(seconds) == len(parts) else None
+            self._batches = [Batch(together, whole)]
+            self._labels = [np.concatenate(self._labels)]
+        return self._batches[0], self._labels[0]
+
+
+def fit_together(
+    views: Sequence[View], columns: Sequence[Floats], marks: Booleans, ranked: Sequence[int], goal: Goal
+) -> list[Score]:
+    """Scores of several columns.
+
+    Args:
+        views: columns of numbers.
+        columns: what they gave for some releases.
+        marks: which of those had the secret x.
+        ranked: the places of the columns, the best first.
+        goal: what an event is wanted for.
+    """
+    found: list[Score] = []
+    near = [place for place, view in enumerate(views) if view.near]
+    if len(near) > 1:
+        found += fit_linear([views[place] for place in near], [columns[place] for place in near], marks)
+    best = sorted({*ranked[:_MOST_COLUMNS], *near[:_MOST_COLUMNS]})
+    found += fit_tree([views[place] for place in best], [columns[place] for place in best], marks)
+    return [*found, *fit_rules(views, columns, marks, ranked, goal)]
+
+
+def _counted(places: NDArray[np.intp], labels: Booleans, size: int) -> tuple[Floats, Floats]:
+    """How many releases of each secret have each place."""
+    more = np.bincount(places[labels], minlength=size).astype(np.float64)
+    return more, np.bincount(places[~labels], minlength=size).astype(np.float64)
+
+
+def _part(batch: Batch, rows: slice) -> Batch:
+    return Batch(batch.releases[rows], None if batch.seconds is None else batch.seconds[rows])
+
+
+def _constant(column: Floats) -> bool:
+    first = column[0]
+    return bool(np.isnan(column).all() if np.isnan(first) else (column == first).all())
+
+
+def _same(one: Any, two: Any) -> bool:
+    try:
+        return bool(np.all(one == two))
+    except Exception:
+        return False

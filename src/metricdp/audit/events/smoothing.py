@@ -1,0 +1,124 @@
+"""Ratios that change little from cell to cell: counts with most of their noise taken out.
+
+Where two laws differ by a few percent, thresholds that are chosen by counts are chosen by luck. A row of cells along a
+score has more to say: its ratios are constant in a few pieces, or they change smoothly. Which of these, and how
+smoothly, is decided by the likelihood of the counts less half the logarithm of their number for each free parameter.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from metricdp.exact.arrays import Floats
+
+__all__ = ["shrunk", "smoothed"]
+
+
+_STRENGTHS = np.logspace(-6, 3, 10)
+_STEPS = 8
+
+
+def smoothed(more: Floats, less: Floats) -> tuple[Floats, Floats]:
+    """The counts of two secrets in a row of cells, with smoothed ratios; each cell keeps its sum.
+
+    >>> more, less = smoothed(np.array([90.0, 110, 105, 95]), np.array([110.0, 90, 95, 105]))
+    >>> more.round().tolist()
+    [100.0, 100.0, 100.0, 100.0]
+    """
+    price = math.log(max(float((more + less).sum()), 2.0)) / 2
+    pieces, explained = _in_pieces(more, less, price)
+    with threadpool_limits(limits=1, user_api="blas"):  # the matrices are small, and threads would wait for each other
+        smooth, better = _smooth(more, less, price)
+    chance = smooth if better > explained else pieces
+    total = more + less
+    return total * chance, total * (1 - chance)
+
+
+def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
+    """The counts of two secrets in a few cells, with log-ratios drawn towards none; each cell keeps its sum.
+
+    The true log-ratios are taken for draws from a normal law around 0, whose spread τ explains the counts best: a ratio
+    with standard error σ is multiplied by τ²/(τ² + σ²).
+
+    >>> more, less = shrunk(np.array([900.0, 3.0]), np.array([700.0, 1.0]))
+    >>> bool(more[1] < 3)
+    True
+    """
+    totals = more.sum(), less.sum()
+    ratios = np.log((more + 0.5) / (totals[0] + 1)) - np.log((less + 0.5) / (totals[1] + 1))
+    variance = 1 / (more + 0.5) + 1 / (less + 0.5)
+    spreads = np.logspace(-3, 1.5, 40)[:, None] ** 2
+    likelihood = -0.5 * (np.log(spreads + variance) + ratios**2 / (spreads + variance)).sum(axis=1)
+    spread = float(spreads[int(np.argmax(likelihood)), 0])
+    drawn = ratios * spread / (spread + variance) + math.log((totals[0] + 1) / (totals[1] + 1))
+    chance = 1 / (1 + np.exp(-np.clip(drawn, -40, 40)))
+    total = more + less
+    return total * chance, total * (1 - chance)
+
+
+def _likelihood(more: Floats, less: Floats) -> Floats:
+    """The largest log-likelihood of labels with one share."""
+    total = more + less
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(more > 0, more * np.log(more / total), 0.0)
+        second = np.where(less > 0, less * np.log(less / total), 0.0)
+    return np.asarray(first + second)
+
+
+def _in_pieces(more: Floats, less: Floats, price: float) -> tuple[Floats, float]:
+    """One, two or three pieces with one share each, the best of all; and how well it explains the counts."""
+    size = len(more)
+    first, second = (np.concatenate([[0.0], np.cumsum(counts)]) for counts in (more, less))
+    left = _likelihood(first, second)
+    right = _likelihood(first[-1] - first, second[-1] - second)
+    middle = _likelihood(first[None, :] - first[:, None], second[None, :] - second[:, None])
+    whole = left[:, None] + middle + right[None, :]
+    whole[np.tri(size + 1, k=-1, dtype=bool)] = -math.inf
+    ends = np.arange(size + 1)
+    inner = (ends > 0) & (ends < size)
+    free = 1 + 2 * (inner[:, None].astype(float) + inner[None, :]) - 2 * np.eye(size + 1) * inner
+    score = whole - price * free
+    one, two = np.unravel_index(int(np.argmax(score)), score.shape)
+    chance = np.empty(size)
+    for start, end in ((0, one), (one, two), (two, size)):
+        if end > start:
+            part = slice(start, end)
+            chance[part] = more[part].sum() / max(more[part].sum() + less[part].sum(), 1.0)
+    return chance, float(score[one, two])
+
+
+def _smooth(more: Floats, less: Floats, price: float) -> tuple[Floats, float]:
+    """Log-ratios f(u) with the largest likelihood less λ ∫ f''(u)² du, for the best λ; and how well it does.
+
+    u is the share of all releases up to a cell.
+    """
+    total = more + less
+    size = len(total)
+    if size < 3:
+        return np.full(size, 0.5), -math.inf
+    middles = (np.cumsum(total) - total / 2) / total.sum()
+    gaps = np.maximum(np.diff(middles), 1e-9)
+    slopes = np.diff(np.eye(size), axis=0) / gaps[:, None]
+    width = (gaps[1:] + gaps[:-1]) / 2
+    bends = np.diff(slopes, axis=0) / np.sqrt(width)[:, None]
+    penalty = bends.T @ bends
+    start = math.log((more.sum() + 0.5) / (less.sum() + 0.5))
+    best, found = -math.inf, np.full(size, 0.5)
+    ratios = np.full(size, start)
+    for strength in _STRENGTHS[::-1]:
+        for _ in range(_STEPS):
+            chance = 1 / (1 + np.exp(-np.clip(ratios, -30, 30)))
+            weight = total * chance * (1 - chance) + 1e-9
+            curvature = np.diag(weight) + strength * penalty
+            step = np.linalg.solve(curvature, more - total * chance - strength * (penalty @ ratios))
+            ratios = ratios + np.clip(step, -2, 2)
+            if np.abs(step).max() < 1e-6:
+                break
+        free = float(np.trace(np.linalg.solve(curvature, np.diag(weight))))
+        score = float((more * ratios - total * np.logaddexp(0, ratios)).sum()) - price * free
+        if score > best:
+            best, found = score, 1 / (1 + np.exp(-np.clip(ratios, -30, 30)))
+    return found, best

@@ -1,0 +1,298 @@
+"""Evidence: what an audit found, and how anybody can see it again."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from metricdp.metrics import Metric
+
+__all__ = ["Evidence", "Searched", "Tested"]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One event, tested by itself on releases that were drawn after it was chosen.
+
+    Attributes:
+        pair: (x, x'), the event being more likely from x.
+        distance: d(x, x'), rounded up.
+        event: in words.
+        code: as an expression in z.
+        alpha: the part of 1 - confidence that this test had.
+        weight: the share of calls that had the secret x.
+        calls: releases that were drawn.
+        hits: those in the event, from x and from x'.
+        scale_at_least: the bound that this test gave.
+        trace: the bound after so many calls, for a picture.
+        mirror: an event that is more likely from x' and was tested together with the first, in words; then hits are
+            those of the secret that an event speaks for, and those of the other. None where one event was tested.
+        mirror_code: the same as an expression in z.
+    """
+
+    pair: tuple[Any, Any]
+    distance: float
+    event: str
+    code: str
+    alpha: float
+    weight: float
+    calls: int
+    hits: tuple[int, int]
+    scale_at_least: float
+    trace: tuple[tuple[int, float], ...] = field(default=(), repr=False)
+    mirror: str | None = None
+    mirror_code: str | None = None
+
+    @property
+    def chances(self) -> tuple[float, float]:
+        """The event's estimated probabilities from x and from x'; with a mirror, of right guesses and of wrong ones."""
+        if self.mirror is not None:
+            return self.hits[0] / max(self.calls, 1), self.hits[1] / max(self.calls, 1)
+        first, second = self.calls * self.weight, self.calls * (1 - self.weight)
+        return (self.hits[0] / first if first else 0.0, self.hits[1] / second if second else 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """The test as plain values."""
+        return {
+            "pair": [_plain(secret) for secret in self.pair],
+            "distance": self.distance,
+            "event": self.event,
+            "code": self.code,
+            "alpha": self.alpha,
+            "weight": self.weight,
+            "calls": self.calls,
+            "hits": list(self.hits),
+            "mirror": self.mirror,
+            "mirror_code": self.mirror_code,
+            "scale_at_least": _number(self.scale_at_least),
+        }
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One pair whose releases were searched for an event.
+
+    Attributes:
+        pair: two secrets.
+        distance: between them, rounded up.
+        calls: releases that were drawn for the search.
+        events: how many events were looked at.
+        best: the one that promised most, in words; None where there was none.
+        promise: the scale that it promised.
+    """
+
+    pair: tuple[Any, Any]
+    distance: float
+    calls: int
+    events: int
+    best: str | None
+    promise: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an audit found.
+
+    Attributes:
+        scale_at_least: with the confidence, no s below this makes the box s·d-private. 0 where nothing was shown.
+        holds: whether there is no evidence against the claim, that is, against s = 1. It is no proof of it.
+        pair: the secrets (x, x') that show it; None where nothing was shown.
+        event: the set of releases that shows it, in words.
+        event_code: the same as an expression in z.
+        samples: releases that were drawn altogether.
+        smallest_probability: an event that is rarer than this from both secrets had no chance to be chosen: of such
+            events nothing is said.
+        confidence: 1 - the chance that ``scale_at_least`` is above the truth, whenever and why ever the audit stopped.
+        metric, delta: the claim.
+        tested: the events that were tested, each alone and with its own part of 1 - confidence.
+        searched: the pairs that were searched.
+        seconds: how long it took.
+        ended: why it ended.
+        notes: what else there is to know.
+    """
+
+    scale_at_least: float
+    pair: tuple[Any, Any] | None
+    event: str | None
+    event_code: str | None
+    samples: int
+    smallest_probability: float
+    confidence: float
+    metric: Metric
+    delta: float
+    box: str
+    tested: tuple[Tested, ...] = ()
+    searched: tuple[Searched, ...] = ()
+    seconds: float = 0.0
+    ended: str = ""
+    notes: tuple[str, ...] = ()
+    importable: str | None = None
+    imports: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """No evidence against the claim."""
+        return self.scale_at_least <= 1
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    @property
+    def witness(self) -> tuple[Any, Any, str] | None:
+        """x, x' and the event."""
+        return None if self.pair is None or self.event is None else (*self.pair, self.event)
+
+    @property
+    def best(self) -> Tested | None:
+        """The test that gave the bound."""
+        return max(self.tested, key=lambda test: test.scale_at_least, default=None)
+
+    @property
+    def reason(self) -> str:
+        """The bound and what shows it, in a few sentences."""
+        claim = f"({self.metric}, {self.delta:g})-private" if self.delta else f"{self.metric.bracketed}-private"
+        share = f"{self.confidence:.10g}"
+        test = self.best
+        if test is None or self.scale_at_least <= 0:
+            return f"No evidence against {claim}: no event told two secrets apart, at confidence {share}."
+        scale = "no multiple at all" if math.isinf(self.scale_at_least) else f"{self.scale_at_least:.4g}"
+        if self.holds:
+            head = f"No evidence against {claim}. The true scale is at least {scale} times that, at confidence {share}."
+        elif math.isinf(self.scale_at_least):
+            head = f"NOT {claim}, nor any multiple of it, at confidence {share}."
+        else:
+            head = f"NOT {claim}: the true scale is at least {scale} times what is claimed, at confidence {share}."
+        first, second = test.chances
+        secrets = f"Shown by the secrets {test.pair[0]!r} and {test.pair[1]!r}, {test.distance:.4g} apart"
+        if test.mirror is not None:
+            return (
+                f"{head}\n{secrets}: guess the first where {test.event}, the second where {test.mirror}.\n"
+                f"With either secret in half of the calls, {first:.4g} of all guesses were right and {second:.4g} were "
+                f"wrong ({test.hits[0]:,} and {test.hits[1]:,})."
+            )
+        return (
+            f"{head}\n{secrets}: {test.event}.\n"
+            f"That came in {first:.4g} of the releases of the first and in {second:.4g} of the second "
+            f"({test.hits[0]:,} and {test.hits[1]:,} times)."
+        )
+
+    def __str__(self) -> str:
+        events = sum(each.events for each in self.searched)
+        lines = [
+            f"{self.box}: {self.samples:,} releases in {self.seconds:.1f} s",
+            self.reason,
+            f"Searched: {len(self.searched)} pairs, {events:,} events; tested alone on new releases: "
+            f"{len(self.tested)}. "
+            f"Nothing is said of events rarer than {self.smallest_probability:.2g}.",
+        ]
+        if self.ended:
+            lines.append(f"Ended: {self.ended}.")
+        return "\n".join([*lines, *self.notes])
+
+    @property
+    def code(self) -> str:
+        """A program that shows it again: it needs ``release``, a function of one secret, where the box has no name."""
+        test = self.best
+        if test is None:
+            return "# no event was tested"
+        box = (
+            f"release = {self.importable}" if self.importable else "# release = the box: one secret in, one release out"
+        )
+        return "\n".join(
+            [
+                "import numpy as np",
+                "import metricdp as mdp",
+                "from metricdp.audit.events import machine as m",
+                *self.imports,
+                box,
+                *([f"d = mdp.metrics.Metric.from_toml({self.metric.to_toml()!r})"] if "d.unit" in test.code else []),
+                f"x, y = {test.pair[0]!r}, {test.pair[1]!r}  # {test.distance:.6g} apart",
+                f"draws = {max(1000, min(test.calls, 100_000))}",
+                "",
+                "",
+                *_function("event", test.code),
+                *([] if test.mirror_code is None else _function("mirror", test.mirror_code)),
+                *(_COUNTS if test.mirror_code is None else _GUESSES),
+            ]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The evidence as plain values for JSON; an infinite scale is written "infinite"."""
+        return {
+            "box": self.box,
+            "holds": self.holds,
+            "scale_at_least": _number(self.scale_at_least),
+            "confidence": self.confidence,
+            "metric": str(self.metric),
+            "delta": self.delta,
+            "pair": None if self.pair is None else [_plain(secret) for secret in self.pair],
+            "event": self.event,
+            "event_code": self.event_code,
+            "samples": self.samples,
+            "smallest_probability": self.smallest_probability,
+            "seconds": self.seconds,
+            "ended": self.ended,
+            "notes": list(self.notes),
+            "tested": [test.to_json() for test in self.tested],
+            "searched": [
+                {
+                    "pair": [_plain(secret) for secret in each.pair],
+                    "distance": each.distance,
+                    "calls": each.calls,
+                    "events": each.events,
+                    "best": each.best,
+                    "promise": _number(each.promise),
+                }
+                for each in self.searched
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        verdict = "no evidence against the claim" if self.holds else "evidence against the claim"
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in str(self).splitlines() if line.strip())
+        code = html.escape(self.code)
+        return f"<b>{verdict}</b><ul>{lines}</ul><details><summary>See it again</summary><pre>{code}</pre></details>"
+
+
+_COUNTS = (
+    "first = sum(bool(event(release(x))) for _ in range(draws))",
+    "second = sum(bool(event(release(y))) for _ in range(draws))",
+    "print(first, second, draws)",
+)
+_GUESSES = (  # x is guessed from the event, y from its mirror
+    "some_of_x, some_of_y = ([release(secret) for _ in range(draws)] for secret in (x, y))",
+    "right = sum(bool(event(z)) for z in some_of_x) + sum(bool(mirror(z)) for z in some_of_y)",
+    "wrong = sum(bool(event(z)) for z in some_of_y) + sum(bool(mirror(z)) for z in some_of_x)",
+    "print(right, wrong, 2 * draws)",
+)
+
+
+def _function(name: str, code: str) -> tuple[str, ...]:
+    """An event as a function."""
+    return (
+        f"def {name}(z):",
+        "    try:",
+        f"        return {code}",
+        "    except TypeError:  # a release of another kind",
+        "        return False",
+        "",
+        "",
+    )
+
+
+def _number(value: float) -> float | str | None:
+    if math.isinf(value):
+        return "infinite" if value > 0 else None
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(part) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(part) for part in value), key=repr)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

@@ -1,0 +1,39 @@
+"""How an audit spends its calls and its confidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Plan", "spent"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an audit spends its calls and its confidence.
+
+    Attributes:
+        search: the share of calls for the search; with many pairs it is more.
+        most_search: calls that one pair's search has at most, in one round.
+        refine: the share of calls for the choice of the threshold.
+        rounds: how many events may be tested, one after the other.
+        even: whether every round has the same number of calls; otherwise the first has all, unless it disappoints.
+        machine: whether bits, digits and types of releases are looked at.
+    """
+
+    search: float = 0.15
+    most_search: int = 1_500_000
+    refine: float = 0.06
+    rounds: int = 5
+    even: bool = False
+    machine: bool = True
+
+
+def spent(number: int, rounds: int) -> float:
+    """The part of 1 - confidence that test ``number`` has, counted from 0: they sum to 1 at most.
+
+    >>> sum(spent(number, 5) for number in range(5)) <= 1
+    True
+    """
+    if rounds == 1:
+        return 1.0
+    return 0.95 if number == 0 else 0.05 / (rounds - 1)

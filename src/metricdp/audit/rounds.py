@@ -1,0 +1,333 @@
+"""An audit under way: search pairs and events on past releases, test what was chosen on new ones."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import Any
+
+from metricdp.audit.betting import PLANNED
+from metricdp.audit.boxes.box import Batch, Box, Failure
+from metricdp.audit.coins import WHOLE, coins, weight_for
+from metricdp.audit.events.search import MOST_LEARNED, Candidate, Hunt
+from metricdp.audit.events.threshold import Goal
+from metricdp.audit.evidence import Evidence, Searched
+from metricdp.audit.pairs import Apart
+from metricdp.audit.plan import Plan, spent
+from metricdp.audit.trial import Trial, scale_of
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Booleans
+from metricdp.metrics import Guarantee
+
+__all__ = ["Progress", "Rounds"]
+
+Progress = Callable[[int, int, float], object]
+
+_PROBE = 16
+_PROBES = 64
+_REFINED = 3
+_FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
+_QUICK = 60_000  # releases to learn from, while there are many pairs
+_LAST = 3  # times as many releases as before, when few pairs are left
+_ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
+_MOST_REFINE = 3_000_000
+
+
+class _Stop(Exception):
+    """The audit ends here; its evidence stands."""
+
+
+@dataclass
+class Rounds:
+    """An audit under way."""
+
+    box: Box
+    pairs: list[Apart]
+    promise: Guarantee
+    confidence: float
+    samples: int | None
+    time_limit: float | None
+    events: Sequence[Any]
+    progress: Progress | None
+    plan: Plan
+    calls: int = 0
+    bound: float = 0.0
+    trials: list[Trial] = field(default_factory=list)
+    hunts: list[Hunt] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    ended: str = "all samples were drawn"
+
+    def run(self) -> Evidence:
+        """Search, test, and say what was found."""
+        self.start = time.perf_counter()
+        self.pace, self.largest, self.learning, self.overhead = 1e-6, 0, 0.0, 0.0
+        timed = "time" in self.events
+        given = [event for event in self.events if not (isinstance(event, str) and event == "time")]
+        self.hunts = [
+            Hunt(pair, distance, self.promise, given, timed, self.plan.machine) for pair, distance in self.pairs
+        ]
+        try:
+            self._probe()
+            for number in range(self.plan.rounds):
+                self._search(number)
+                self._refine(number)
+                candidate = self._chosen()
+                if candidate is None:
+                    self.notes.append("No event was found that tells two secrets apart.")
+                    break
+                if not self._test(number, candidate):
+                    break
+        except _Stop as stop:
+            self.ended = str(stop)
+        except KeyboardInterrupt:
+            self.ended = "Ctrl-C"
+        return self._evidence()
+
+    # Draws
+
+    def _left(self) -> int:
+        """How many calls are left, by number and by time."""
+        left = 10**12 if self.samples is None else self.samples - self.calls
+        if self.time_limit is not None and self.calls:
+            left = min(left, int(self._seconds_left() / (self.pace + self.overhead)))
+        return max(0, left)
+
+    def _past(self, share: float) -> bool:
+        """Whether so much of the time is over."""
+        return self.time_limit is not None and self._seconds_left() < (1 - share) * self.time_limit
+
+    def _seconds_left(self) -> float:
+        return math.inf if self.time_limit is None else self.time_limit - (time.perf_counter() - self.start)
+
+    def _draw(self, pair: tuple[Any, Any], count: int, weight: int) -> tuple[Batch, Booleans]:
+        """Releases in random order, and which had the first secret."""
+        labels = coins(count, weight)
+        begin = time.perf_counter()
+        batch = self.box.draw(pair, labels)
+        self.calls += len(batch)
+        if len(batch) >= self.largest:  # small batches say little about how quick large ones are
+            pace = (time.perf_counter() - begin) / max(len(batch), 1)
+            self.pace = pace if len(batch) > 2 * self.largest else 0.9 * self.pace + 0.1 * pace
+            self.largest = max(self.largest, len(batch))
+        if len(batch) == 0 or batch.interrupted or batch.exhausted:
+            self._after = "Ctrl-C" if batch.interrupted else "the samples were used up"
+            if len(batch) == 0:
+                raise _Stop(self._after)
+        return batch, labels[: len(batch)]
+
+    _after: str | None = None
+    _recent: Batch | None = None
+
+    def _go_on(self) -> None:
+        """Say how far things are; end where it is time."""
+        if self._after is not None:
+            raise _Stop(self._after)
+        planned = self.calls + self._left()
+        if self.progress is not None and self.progress(self.calls, planned, self.bound) is True:
+            raise _Stop("progress said so")
+        if self._seconds_left() <= 0:
+            raise _Stop("the time was up")
+
+    def _probe(self) -> None:
+        """A few calls, to see whether the box works at all, and how quick it is.
+
+        A program ends at the first secret that it fails on, so one draw may have asked for one secret only. It is
+        drawn again until a release came, or both secrets have failed.
+        """
+        failures: set[str] = set()
+        fine = False
+        for hunt in self.hunts[:8]:
+            failed: set[bool] = set()
+            for _ in range(_PROBES):
+                batch, labels = self._draw(hunt.pair, _PROBE, WHOLE // 2)
+                hunt.add(batch, labels)
+                for release, label in zip(batch.releases, labels.tolist(), strict=True):
+                    if isinstance(release, Failure):
+                        failures.add(release.words)
+                        failed.add(label)
+                    else:
+                        fine = True
+                self._go_on()
+                if fine or len(failed) == 2:
+                    break
+        if fine and self.time_limit is not None and self.box.block > 1 << 14:  # how quick many at once are
+            self.hunts[0].add(*self._draw(self.hunts[0].pair, min(1 << 14, 1 + self._left() // 20), WHOLE // 2))
+            self._go_on()
+        if not fine:
+            raise ArgumentError(
+                f"{self.box.name} {' or '.join(sorted(failures))} on every call: there is nothing to test"
+            )
+
+    # Search
+
+    def _search(self, number: int) -> None:
+        """Draw releases of every pair, learn, and go on with the better half of the pairs."""
+        share = self.plan.search / self.plan.rounds if self.plan.even else self._search_share()
+        budget = int(self._left() * share) if number == 0 or self.plan.even else 0
+        alive = [hunt for hunt in self.hunts if not hunt.given_up]
+        if number and not self.plan.even:
+            return
+        rungs = 1 if number else math.ceil(math.log2(len(alive))) + 1
+        final = max(1, int(self._left() * (1 - share - self.plan.refine)))
+        for rung in range(rungs):
+            last = rung == rungs - 1
+            most = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
+            each = min(max(200, int(budget * _share(rung, rungs)) // len(alive)), most)
+            if self.time_limit is not None and self.learning:
+                each = min(each, int(0.25 * self.time_limit / rungs / len(alive) / self.learning))
+            for hunt in alive:
+                wanted = min(each, self._left())
+                while wanted > 0:
+                    batch, labels = self._draw(hunt.pair, min(wanted, self.box.block), WHOLE // 2)
+                    wanted -= len(batch)
+                    hunt.add(batch, labels)
+                    self._go_on()
+                begin = time.perf_counter()
+                hunt.learn(self._goal(final, 3.2), MOST_LEARNED if last else _QUICK if rung else _QUICK // 3)
+                self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
+                self._go_on()
+                if self._past(0.35):
+                    return
+            best = max(hunt.promise for hunt in alive)
+            alive = [hunt for hunt in alive if hunt.may_promise >= best]
+            if rung or number:
+                alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
+
+    def _search_share(self) -> float:
+        return min(self.plan.search + _FOR_A_PAIR * (len(self.hunts) - 1), max(self.plan.search, _MOST_FOR_SEARCH))
+
+    def _chosen(self) -> Candidate | None:
+        """The best event that was not tested yet."""
+        open_ones = [c for hunt in self.hunts for c in hunt.candidates if not c.used and not hunt.constant]
+        return max(open_ones, key=lambda candidate: candidate.preference, default=None)
+
+    # Test
+
+    def _refine(self, number: int) -> None:
+        """Choose the thresholds of the best pairs again, on new releases, with more of the less likely secret."""
+        left = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
+        best = [c for hunt in self.hunts if (c := hunt.best_open()) is not None and not hunt.constant]
+        best = sorted(best, key=lambda candidate: -candidate.preference)[: 1 if number or self.plan.even else _REFINED]
+        if not best:
+            return
+        worth = [c for c in best if c.preference > 0.4 * best[0].preference] or best
+        cut = best[0].cut
+        ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
+        known = (1 / max(cut.chance, 1e-9) + 1 / max(cut.other, 1e-9)) / (_ERROR * ratio) ** 2
+        share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), 2 * self.plan.refine)
+        count = min(int(left * share / len(worth)), _MOST_REFINE)
+        if self.time_limit is not None:
+            count = min(count, int(0.1 * self.time_limit / len(worth) / 1e-6))
+        if count < 500:
+            return
+        for number_of, candidate in enumerate(worth, start=1):
+            hunt, weight = candidate.hunt, self._weight(candidate)
+            pair = (hunt.pair[1], hunt.pair[0]) if candidate.cut.swapped else hunt.pair
+            rivals = hunt.rivals(candidate)
+            rest = count
+            while rest > 0:
+                batch, labels = self._draw(pair, min(rest, self.box.block), weight)
+                rest -= len(batch)
+                for rival in rivals:
+                    rival.add(batch, ~labels if candidate.cut.swapped else labels)
+                self._recent = batch
+                self._go_on()
+                if self._past(0.35 + 0.15 * number_of / len(worth)):
+                    break
+            goal = replace(self._goal(max(1, left - count), 3.6), cells=160)
+            hunt.candidates = [c for c in hunt.candidates if c not in rivals] + [
+                replace(rival.again(goal), refined=True) for rival in rivals
+            ]
+
+    def _goal(self, calls: int, doubt: float) -> Goal:
+        alpha = (1 - self.confidence) * spent(0, self.plan.rounds)
+        return Goal(calls, float(self.promise.delta), doubt, 0.3 + NormalDist().inv_cdf(1 - PLANNED * alpha))
+
+    def _weight(self, candidate: Candidate) -> int:
+        if candidate.cut.mirror is not None:
+            return WHOLE // 2
+        factor = math.exp(min(candidate.hunt.distance, 30.0)) if self.promise.delta else None
+        return weight_for(candidate.cut.chance, candidate.cut.other, factor)
+
+    def _test(self, number: int, candidate: Candidate) -> bool:
+        """Test an event on new releases; True where another test may follow."""
+        candidate.used = True
+        hunt, cut = candidate.hunt, candidate.cut
+        weight = self._weight(candidate)
+        if self.time_limit is not None and self._recent is not None:
+            begin = time.perf_counter()
+            candidate.event.among(Batch(self._recent.releases, self._recent.seconds))
+            self.overhead = (time.perf_counter() - begin) / len(self._recent)
+        planned = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
+        if planned < 20:
+            return False
+        share = weight / WHOLE
+        expected = cut.rate(share) * planned * (0.85 if self.time_limit is not None else 0.995)
+        pair = (hunt.pair[1], hunt.pair[0]) if cut.swapped else hunt.pair
+        alpha = (1 - self.confidence) * spent(number, self.plan.rounds)
+        delta = float(self.promise.delta)
+        trial = Trial(pair, hunt.distance, candidate.event, candidate.mirror, cut, weight, alpha, delta, expected)
+        self.trials.append(trial)
+        while trial.calls < planned:
+            count = min(planned - trial.calls, self.box.block)
+            if trial.calls == 0:
+                count = min(count, max(1000, self.box.block // 8))
+            if trial.take(*self._draw(pair, count, weight)):
+                self.bound = max(self.bound, trial.scale_at_least())
+                if not self.plan.even and trial.calls > planned // 4 and self._disappoints(trial):
+                    return True
+            self._go_on()
+            possible = trial.calls + self._left()
+            planned = min(planned, possible) if self.plan.even else possible
+        self.bound = max(self.bound, trial.scale_at_least())
+        return self.plan.even
+
+    def _disappoints(self, trial: Trial) -> bool:
+        """Whether another event promises more than this one can still give."""
+        others = [c for hunt in self.hunts for c in hunt.candidates if c.refined and not c.used]
+        sure = [c.promise - scale_of(1.5 * c.cut.error, c.hunt.distance) for c in others]
+        return bool(sure) and max(sure) > trial.estimate() + trial.error()
+
+    # Evidence
+
+    def _evidence(self) -> Evidence:
+        tested = tuple(trial.record() for trial in self.trials if trial.calls)
+        best = max(tested, key=lambda test: test.scale_at_least, default=None)
+        shown = best is not None and best.scale_at_least > 0
+        explored = max((hunt.calls for hunt in self.hunts), default=0)
+        notes = [*self.notes, *([self.box.note] if self.box.note else [])]
+        notes += sorted({hunt.note for hunt in self.hunts if hunt.note})
+        return Evidence(
+            scale_at_least=best.scale_at_least if best is not None and shown else 0.0,
+            pair=best.pair if best is not None and shown else None,
+            event=best.event if best is not None and shown else None,
+            event_code=best.code if best is not None and shown else None,
+            samples=self.calls,
+            smallest_probability=min(1.0, 16 / max(explored, 1)),
+            confidence=self.confidence,
+            metric=self.promise.metric,
+            delta=float(self.promise.delta),
+            box=self.box.name,
+            tested=tested,
+            searched=tuple(
+                Searched(hunt.pair, hunt.distance, hunt.calls, hunt.looked_at, hunt.best_words, hunt.promise)
+                for hunt in self.hunts
+            ),
+            seconds=time.perf_counter() - self.start,
+            ended=self.ended,
+            notes=tuple(notes),
+            importable=self.box.importable,
+            imports=self.box.imports,
+        )
+
+
+def _share(rung: int, rungs: int) -> float:
+    """The part of a search's calls that a rung has: much while all pairs are there, since a pair given up is lost."""
+    if rungs == 1:
+        return 1.0
+    if rungs == 2:
+        return (0.3, 0.7)[rung]
+    return (0.1, 0.35)[rung] if rung < 2 else 0.55 / (rungs - 2)

@@ -1,0 +1,101 @@
+"""Which commands there are, and where: our own, and those that other packages register.
+
+A package outside adds a command by one line in its ``pyproject.toml``; the object is a function with typer's
+annotations, or a `typer.Typer` with commands of its own:
+
+    [project.entry-points."metricdp.commands"]
+    greet = "my_package:greet"
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import typer
+
+from metricdp.cli import console
+from metricdp.errors import ArgumentError
+from metricdp.extensions import Registry
+
+__all__ = ["COMMANDS", "REGISTRY", "load_command"]
+
+_TABLES, _MECHANISMS, _OTHERS = "Tables", "Mechanisms", "Of other packages"
+
+COMMANDS = {
+    "demo": _TABLES,
+    "init": _TABLES,
+    "explain": _TABLES,
+    "sanitize": _TABLES,
+    "inspect": _TABLES,
+    "query": _TABLES,
+    "ledger": _TABLES,
+    "verify": _MECHANISMS,
+    "leakage": _MECHANISMS,
+    "optimal": _MECHANISMS,
+    "capacity": _MECHANISMS,
+    "kernels": _MECHANISMS,
+    "audit": _MECHANISMS,
+}
+"""Our own commands, each under its heading in the help; `metricdp.cli.NAME` holds the function NAME."""
+
+
+def _wrong(target: Any) -> str:
+    return "" if callable(target) else "a command is a function or a typer.Typer"
+
+
+REGISTRY: Registry[Any] = Registry(
+    "commands", "command", {name: f"metricdp.cli.{name}:{name}" for name in COMMANDS}, _wrong
+)
+
+
+def load_command(name: str) -> Any:
+    """The command of this name as typer runs it; None where there is none.
+
+    One that cannot be loaded is listed all the same: its help says why, and so does its error.
+    """
+    if name not in REGISTRY:
+        return None
+    try:
+        return _as_command(name, REGISTRY[name])
+    except ArgumentError as error:
+        command = _as_command(name, _refusal(error))
+        command.allow_extra_args = command.ignore_unknown_options = True  # whatever was asked, this is the answer
+        return command
+
+
+def _refusal(error: ArgumentError) -> Any:
+    def refused() -> None:
+        raise error
+
+    refused.__doc__ = f"Cannot be used: {error}."
+    return refused
+
+
+@functools.cache
+def _as_command(name: str, target: Any) -> Any:
+    """A function or a `typer.Typer` as a command, which tells the console its options before it runs."""
+    if not isinstance(target, typer.Typer):
+        alone = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+        alone.command(name, context_settings={"help_option_names": ["--help", "-h"]})(target)
+        target = alone
+    command: Any = typer.main.get_command(target)
+    command.name = name
+    command.rich_help_panel = COMMANDS.get(name, _OTHERS)
+    if command.callback is not None:
+        command.callback = _telling_its_options(command.callback, command.params)
+    return command
+
+
+def _telling_its_options(callback: Any, params: Any) -> Any:
+    """The callback, which first tells the console its options, so that errors of Python functions name those."""
+    options = {
+        param.name: max(param.opts, key=len) for param in params if any(text.startswith("--") for text in param.opts)
+    }
+
+    @functools.wraps(callback)
+    def run(*arguments: Any, **named: Any) -> Any:
+        console.know_options(options)
+        return callback(*arguments, **named)
+
+    return run

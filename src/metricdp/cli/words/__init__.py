@@ -1,0 +1,1 @@
+"""What the commands say about their results."""

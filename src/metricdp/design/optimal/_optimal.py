@@ -1,0 +1,267 @@
+"""The mechanism of least expected loss, by column generation, certified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from metricdp.channels.certified import Certified
+from metricdp.channels.certify import certify
+from metricdp.channels.proved import Proved
+from metricdp.design.arguments import check_gap, check_space
+from metricdp.design.optimal._closed_forms import constant_channel, tight_bound, tight_with_remap
+from metricdp.design.optimal._coarsening import Instance
+from metricdp.design.optimal._column_search import ColumnSearch
+from metricdp.design.optimal._dual_bound import Flow, mended, proven_bound
+from metricdp.design.optimal._orbits import Orbits
+from metricdp.design.optimal._problem import FARTHEST, Problem
+from metricdp.design.optimal._result import Optimal
+from metricdp.design.optimal._worst_case import WorstCase, WorstCaseSearch
+from metricdp.errors import ImpossibleError
+from metricdp.exact.balls import float_below
+from metricdp.exact.progress import Progress, Stopwatch
+from metricdp.metrics import Space
+
+__all__ = ["optimal"]
+
+_NEGLIGIBLE = 1e-11
+_STRICTEST = 1e-2
+_TINY = 1e-8
+"""Of the largest loss: below it the tolerances of a solver show."""
+
+
+def optimal(
+    space: Space,
+    prior: Any = "uniform",
+    loss: Any = "distance",
+    outputs: Iterable[Any] | None = None,
+    *,
+    gap: float = 1e-4,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+    symmetry: bool = True,
+) -> Optimal:
+    """The d-private channel of least expected loss ``Σ_x prior(x) Σ_z K(x)(z) loss(z, x)``, certified.
+
+    A channel's columns lie in the cone ``v_x <= exp(d(x, x')) v_x'`` and add up to one. Columns are generated: a master
+    problem weighs those found so far, its duals are prices of the points, and for each output the best column at these
+    prices is sought. Inputs of prior zero constrain as others do; points at an infinite distance do not. Points too
+    near to be told apart (`merged`) get equal rows.
+
+    Args:
+        space: the points and d.
+        prior: how likely each point is: "uniform", a `Prior`, a dictionary from points to probabilities, or a list of
+            probabilities in the order of the points. "worst" stands for no prior: then the largest expected loss of
+            an input is minimised, ``max_x Σ_z K(x)(z) loss(z, x)``.
+        loss: what an output costs: "distance" (in ``space.metric.unit``), "squared", "binary" (1 for an output that is
+            not the input), a `Loss`, a matrix of outputs by points, or a function of an output and a point. Irrational
+            losses are taken as their floats.
+        outputs: labels of the outputs; by default those of the loss, for "distance", "squared" and a function the
+            points.
+        gap: stop when no private channel can be better by more than this share of the loss.
+        time_limit: seconds after which the best channel so far is returned, certified. Ctrl-C does the same.
+        progress: called after each round with an `Update` (rounds, loss, bound); ``print`` will do. Its numbers are
+            floats and prove nothing yet.
+        symmetry: whether to look for symmetries of the space and the losses, and to use them.
+
+    Returns:
+        A channel with its `loss`, a `bound` below which no private channel can be, and the `gap` between them. It is
+        `finished` if the gap that was asked for is proved; otherwise `reason` says what stopped the search.
+
+    Guarantee:
+        ``space.metric``, verified.
+
+    Raises:
+        ArgumentError: if the gap or the time limit is not positive, or the prior, the loss or the outputs do not fit
+            the space.
+
+    References:
+        Paper 3, section 5; paper 5, sections III and IV.
+
+    >>> import metricdp as mdp
+    >>> K = optimal(mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute()))
+    >>> round(K.loss, 6), K.gap < 1e-4
+    (0.555556, True)
+    >>> round(optimal(mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute()), prior="worst").loss, 6)
+    0.571429
+    """
+    share, watch = check_gap(gap), Stopwatch(time_limit, progress)
+    check_space(space, "optimal")
+    # The cores are for the pricing problems: threads of a matrix product of this size wait longer than they work.
+    with threadpool_limits(1, "blas"):
+        if isinstance(prior, str) and prior == "worst":
+            worst = WorstCase.of(space, "uniform", loss, outputs)
+            return _WorstCaseSynthesis(worst, share, watch, symmetry).run()
+        problem = Problem.of(space, prior, loss, outputs)
+        return _Synthesis(problem, share, watch, symmetry).run()
+
+
+class _Synthesis:
+    """A problem, the search for its columns, and the proof of what they are worth."""
+
+    _search: type[ColumnSearch] = ColumnSearch
+
+    def __init__(self, problem: Problem, gap: float, watch: Stopwatch, symmetry: bool) -> None:
+        self.problem = problem
+        self.gap = gap
+        self.stopped = ""
+        self.watch = watch
+        points, outputs = problem.costs.shape
+        self.orbits = Orbits.of(problem.shorter, problem.costs) if symmetry else Orbits.none(points, outputs)
+        constant = float(problem.costs.sum(axis=0).min())
+        self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
+        self.costs = problem.costs / self.unit
+        instance = Instance(
+            problem.shorter,
+            self.costs,
+            problem.centres,
+            problem.prior,
+            problem.offset / self.unit,
+            self._negligible() / self.unit,
+        )
+        self.search = self._search(instance, self.orbits, watch, self._tell)
+
+    def run(self) -> Optimal:
+        target = 0.7 * self.gap
+        while True:
+            reason = ""
+            try:
+                going = self.search.run(target)
+            except KeyboardInterrupt:
+                going, reason = False, "it was interrupted"
+            except ImpossibleError as error:  # the solver's; what is in closed form stays
+                going, reason = False, str(error)
+            target /= 2
+            answer = self._certified(reason)
+            if answer.finished or not going or target < _STRICTEST * self.gap:
+                return answer if answer.finished else self._best_of_all(answer)
+            # What is proved counts.
+            self.search.bound = min(self.search.bound, (answer.bound - self.problem.offset) / self.unit)
+
+    def _enough(self, loss: float, bound: float) -> bool:
+        """Whether the gap that was asked for is proved; compared exactly."""
+        return Fraction(loss) - Fraction(bound) <= Fraction(self.gap) * abs(Fraction(loss))
+
+    def _negligible(self) -> float:
+        return _NEGLIGIBLE * float(np.abs(self.problem.losses).max()) + 1e-280
+
+    def _tell(self, search: ColumnSearch) -> None:
+        loss, bound = (value * self.unit + self.problem.offset for value in (search.loss, search.bound))
+        self.watch.tell(search.rounds, unit="rounds", best=loss, bound=bound)
+
+    def _certified(self, reason: str) -> Optimal:
+        """The channel of the search, or a constant one if that is better, with what is proved of it."""
+        problem = self.problem
+        candidates: list[Certified] = []
+        try:
+            self.search.settle()
+            master = self.search.master
+            matrix = master.assembled(master.even(self.search.weights))
+            for group in problem.merged:
+                matrix[list(group)] = matrix[group[0]]
+            with np.errstate(over="ignore"):
+                candidates.append(certify(matrix, problem.space, problem.outputs))
+        except ImpossibleError as error:
+            reason = reason or str(error)
+        if not candidates or problem.about_constant <= problem.loss_of(candidates[0]):
+            candidates.append(constant_channel(problem))
+        self.stopped = reason or self.search.stopped
+        return self._answer(candidates, self._proven(), self.stopped)
+
+    def _best_of_all(self, answer: Optimal) -> Optimal:
+        """The same, or what is known in closed form, where that is better or proves more."""
+        try:
+            tight, bound = tight_with_remap(self.problem, answer.loss), self._in_closed_form()
+        except KeyboardInterrupt:
+            return answer
+        candidates: list[Certified] = [answer] if tight is None else [answer, tight]
+        return self._answer(candidates, max(answer.bound, bound), self.stopped)
+
+    def _in_closed_form(self) -> float:
+        bound = tight_bound(self.problem)
+        return -math.inf if bound is None else float_below(bound)
+
+    def _answer(self, candidates: list[Certified], bound: float, reason: str) -> Optimal:
+        """The candidate of least loss, and whether it is proved to be good enough."""
+        problem, points = self.problem, self.problem.space.points
+        losses = [problem.loss_of(channel) for channel in candidates]
+        loss, channel = min(zip(losses, candidates, strict=True), key=lambda pair: pair[0])
+        finished = self._enough(loss, bound)
+        return Optimal(
+            channel.inputs,
+            channel.outputs,
+            channel.weights,
+            channel.total,
+            Proved.of(channel.promise),
+            channel.moved,
+            channel.cost,
+            loss,
+            bound,
+            self.search.rounds,
+            tuple(tuple(points[x] for x in group) for group in problem.merged),
+            finished,
+            "" if finished else self._why(reason, loss),
+        )
+
+    def _why(self, reason: str, loss: float) -> str:
+        """What stopped the search, and what made the problem hard, if that is known."""
+        problem = self.problem
+        facts = [reason]
+        largest = float(np.abs(problem.losses).max())
+        if abs(loss) < _TINY * largest:
+            facts.append(f"a loss of {loss:.3g} is tiny beside the largest one, {largest:.3g}")
+        if problem.capped:
+            facts.append(f"distances above {FARTHEST:.0f} were taken as {FARTHEST:.0f}, which is stricter")
+        if problem.merged:
+            facts.append("points too near to be told apart were given equal rows, which is stricter")
+        return "; ".join(facts)
+
+    def _proven(self) -> float:
+        """The bound, shown for every output by the flow of its representative, carried to it."""
+        problem, orbits, search = self.problem, self.orbits, self.search
+        count, outputs = self.costs.shape
+        nothing: Flow = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        flows, prices = [nothing] * outputs, np.zeros(count)
+        if search.flows is not None:
+            prices = search.prices
+            settled = [
+                mended(self.costs[:, z] - prices, flow, search.pricings[place].away, search.geometry.decay)
+                for place, (z, flow) in enumerate(zip(orbits.representatives.tolist(), search.flows, strict=True))
+            ]
+            for z in range(outputs):
+                flows[z] = self._carried(settled[orbits.outputs[z]], z)
+        bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, 2.0**-48)
+        if search.first is not None:
+            flows = [self._carried(search.first.flows[orbits.outputs[z]], z) for z in range(outputs)]
+            other = proven_bound(self.costs, search.first.prices, flows, problem.pairs.distances, 2.0**-48)
+            bound = max(bound, other)
+        shown = max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
+        return max(shown, 0.0) if (problem.losses >= 0).all() else shown
+
+    def _carried(self, flow: Flow, z: int) -> Flow:
+        """The flow of a representative, carried to another output of its orbit."""
+        first, second, amount = flow
+        return self.orbits.carriers[z][first], self.orbits.carriers[z][second], amount
+
+
+class _WorstCaseSynthesis(_Synthesis):
+    """The same for the largest loss; what is best for any one prior bounds it from below."""
+
+    search: WorstCaseSearch
+    _search = WorstCaseSearch
+
+    def _proven(self) -> float:
+        problem, search = self.problem, self.search
+        losses = np.ascontiguousarray(problem.losses.T)
+        prior = search.prior / search.prior.sum()
+        left = None if math.isinf(self.watch.left) else max(self.watch.left, 1.0)
+        return optimal(problem.space, prior, losses, problem.outputs, gap=self.gap / 8, time_limit=left).bound
+
+    def _in_closed_form(self) -> float:
+        """Of a prior, as `_proven` has it."""
+        return -math.inf

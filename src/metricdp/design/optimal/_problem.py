@@ -1,0 +1,251 @@
+"""What `optimal` is asked, read and checked, and brought into a form for floats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from metricdp.adversaries import Loss, Prior, as_loss, as_prior
+from metricdp.channels.certify import shorter_distances
+from metricdp.channels.channel import Channel
+from metricdp.channels.pairs import Pairs
+from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.balls import float_above
+from metricdp.exact.weights import Weights
+from metricdp.metrics import Metric, Space
+from metricdp.metrics.coordinates import frozen, label
+
+__all__ = ["FARTHEST", "Problem", "close_distances"]
+
+_ROUNDED = 2.0**-50
+"""Relative, on a prior times a loss as floats."""
+
+FARTHEST = 500.0
+"""Distances above it are taken as it, which is stricter: floats hold no smaller probabilities than exp(-700)."""
+
+_MOST_POINTS = 6000
+_NUMBERS = 12
+"""About how many numbers the search holds for each pair of points."""
+
+_LEAST, _MOST = 1e-290, 1e290
+_MOST_BITS = 1 << 14
+_MOST_EXACT = 300_000
+"""So many products of weights and losses are summed as integers; of more, the floats with their error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise ``Σ_x prior(x) Σ_z K(x)(z) loss(z, x)`` over the private channels K.
+
+    Attributes:
+        space: the points and d.
+        belief: the probability of each point.
+        losses: a matrix of points by outputs.
+        outputs: their labels.
+    """
+
+    space: Space
+    belief: Prior
+    losses: Floats
+    outputs: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, space: Space, prior: Any, loss: Any, outputs: Iterable[Any] | None) -> Problem:
+        """Reads what was meant; see `metricdp.adversaries.as_prior` and `as_loss`."""
+        if len(space) > _MOST_POINTS:
+            memory = f"about {_NUMBERS * 8 * len(space) ** 2 / 1e9:,.0f} GB"
+            raise TooLargeError(
+                f"{len(space):,} points would take {memory} of memory; {_MOST_POINTS:,} are the most. Join near points "
+                "to cells, and take the cells as points",
+                memory,
+            )
+        belief = as_prior(prior, space.points)
+        names = None if outputs is None else tuple(frozen(z) for z in outputs)
+        if names is not None and not names:
+            raise ArgumentError("outputs is empty; a channel has at least one output")
+        table, names = _losses(space, loss, names)
+        bad = ~np.isfinite(table).all(axis=1)
+        if bad.any():
+            raise ArgumentError(f"the loss of the output {names[int(bad.argmax())]!r} is not a finite number")
+        return cls(space, belief, np.ascontiguousarray(table.T), names)
+
+    @cached_property
+    def prior(self) -> Floats:
+        """The belief as floats."""
+        return self.belief.floats
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The points with their exact distances."""
+        return Pairs.of(self.space.points, self.space)
+
+    @cached_property
+    def shorter(self) -> Floats:
+        """A metric a little below d, 0 between points too near and `FARTHEST` between those too far.
+
+        What is private for it survives rounding.
+        """
+        with np.errstate(over="ignore"):
+            shorter = shorter_distances(self.pairs)
+        return np.where(np.isfinite(shorter), np.minimum(shorter, FARTHEST), shorter)
+
+    @property
+    def capped(self) -> bool:
+        """Whether some finite distance is above `FARTHEST`."""
+        distances = self.pairs.distances
+        return bool((np.isfinite(distances) & (distances > FARTHEST)).any())
+
+    @cached_property
+    def least_losses(self) -> Floats:
+        """The least loss of each point: taken off, since a constant in a row changes no choice."""
+        least: Floats = self.losses.min(axis=1)
+        return least
+
+    @cached_property
+    def costs(self) -> Floats:
+        """``prior * (losses - least_losses)``, points by outputs: never negative."""
+        return self.prior[:, None] * (self.losses - self.least_losses[:, None])
+
+    @cached_property
+    def offset(self) -> float:
+        """What was taken off, together."""
+        return float(self.prior @ self.least_losses)
+
+    @property
+    def error(self) -> float:
+        """How far rounding can move the `offset`; that of the `costs` is relative, and counted where they are used."""
+        hidden = 1e-300 if ((self.costs > 0) & (self.costs < _LEAST)).any() else 0.0
+        return (len(self.prior) + 8) * _ROUNDED * float(self.prior @ np.abs(self.least_losses)) + hidden
+
+    @cached_property
+    def centres(self) -> Places:
+        """For each output, the point for which it costs least, of those the one for which others cost most."""
+        above = self.losses - self.least_losses[:, None]
+        tied = above <= above.min(axis=0, keepdims=True) + 1e-12 * max(float(above.max()), 1e-300)
+        order = np.where(tied, -above.sum(axis=1)[:, None], np.inf)
+        own = {label(point): row for row, point in enumerate(self.space.points)}
+        centres: Places = order.argmin(axis=0)
+        for z, name in enumerate(self.outputs):
+            row = own.get(label(name))
+            if row is not None and tied[row, z]:
+                centres[z] = row
+        return centres
+
+    @cached_property
+    def merged(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of points at distance zero in `shorter`."""
+        groups: dict[int, list[int]] = {}
+        for x, first in enumerate((self.shorter <= 0).argmax(axis=1).tolist()):
+            groups.setdefault(first, []).append(x)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+    @cached_property
+    def _whole(self) -> tuple[Weights, int]:
+        """The losses as integers, and what they are to be divided by."""
+        ratios = [value.as_integer_ratio() for value in self.losses.ravel().tolist()]
+        divisor = max(below for _, below in ratios)  # powers of two, so each divides the largest
+        whole = np.array([above * (divisor // below) for above, below in ratios], dtype=object)
+        return whole.reshape(self.losses.shape), divisor
+
+    def best_output(self, points: Places) -> int:
+        """The output that costs these points least, if it is all they get."""
+        return self.best_guesses(np.isin(np.arange(len(self.losses)), points).astype(object)[:, None])[0]
+
+    def best_guesses(self, weights: Weights) -> list[int]:
+        """For each column of integers, points by columns, the output that it is best used for, exactly."""
+        shared = self._whole[0] * np.array(self.belief.weights, dtype=object)[:, None]
+        return [int(value) for value in (weights.T @ shared).argmin(axis=1)]
+
+    def exact_losses(self, channel: Channel) -> list[Fraction]:
+        """The expected loss of each point: exact for the channel's integers and the losses, which are floats."""
+        whole, divisor = self._whole
+        sums = (channel.weights * whole).sum(axis=1)
+        return [Fraction(int(value), channel.total * divisor) for value in sums.tolist()]
+
+    def loss_of(self, channel: Channel) -> float:
+        """The expected loss of a channel, rounded up: to the next float, or for many points by what floats may err."""
+        if self.losses.size <= _MOST_EXACT:
+            return float_above(self._together(self.exact_losses(channel)))
+        matrix, terms = channel.matrix, (self.losses.size + 8) * 2.0**-52
+        return self._in_floats((matrix * self.losses).sum(axis=1), (matrix * np.abs(self.losses)).sum(axis=1), terms)
+
+    @cached_property
+    def components(self) -> tuple[Places, ...]:
+        """The points in sets at finite distances of each other."""
+        finite = np.isfinite(self.pairs.distances)
+        left, found = np.ones(len(finite), dtype=bool), []
+        while left.any():
+            near = finite[int(left.argmax())] & left
+            found.append(np.flatnonzero(near))
+            left &= ~near
+        return tuple(found)
+
+    @property
+    def about_constant(self) -> float:
+        """About the least loss of channels that are constant on each component; not above it by more than rounding."""
+        least = sum(float(self.costs[points].sum(axis=0).min()) for points in self.components)
+        return (least + self.offset) * (1 - 1e-9) if least + self.offset > 0 else least + self.offset - 1e-300
+
+    def about(self, matrix: Floats) -> float:
+        """About the loss of a matrix whose columns are remapped in the best way, in floats that prove nothing."""
+        return float((matrix.T @ self.costs).min(axis=1).sum()) + self.offset
+
+    def _together(self, losses: list[Fraction]) -> Fraction:
+        shares = self.belief.fractions
+        return sum((share * loss for share, loss in zip(shares, losses, strict=True)), Fraction(0))
+
+    def _in_floats(self, values: Floats, sizes: Floats, terms: float) -> float:
+        return float(self.prior @ values) + float(self.prior @ sizes) * terms + 1e-300
+
+
+def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any, ...]) -> Floats:
+    """The distances of guesses by points as floats that are known to be close: the metric's own where they are.
+
+    >>> from metricdp.metrics import taxonomy
+    >>> d = taxonomy({"flu": "lungs", "asthma": "lungs", "lungs": "disease"}, [10**17, 1])
+    >>> close_distances(d, ("flu",), ("asthma",)).tolist()
+    [[2.0]]
+    """
+    view = metric.pairwise(list(guesses), list(points))
+    return metric.enclosures(list(guesses), list(points)).around(view)
+
+
+def _losses(space: Space, loss: Any, outputs: tuple[Any, ...] | None) -> tuple[Floats, tuple[Any, ...]]:
+    """The losses of outputs by points, and the outputs."""
+    if isinstance(loss, str) and loss in ("distance", "squared"):
+        guesses = space.points if outputs is None else outputs
+        table = close_distances(space.metric.unit, guesses, space.points)
+        if not np.isfinite(table).all():
+            raise ArgumentError(
+                f"some distances are infinite, so {loss!r} cannot be the loss; give a matrix or a function"
+            )
+        return table if loss == "distance" else table**2, guesses
+    if callable(loss) and not isinstance(loss, Loss):
+        guesses = space.points if outputs is None else outputs
+        read = Loss.from_matrix(guesses, space.points, [[loss(z, x) for x in space.points] for z in guesses])
+        return read.matrix, read.actions
+    if isinstance(loss, np.ndarray) and loss.dtype == np.float64 and loss.ndim == 2:
+        rows = space.points if len(loss) == len(space) else tuple(range(len(loss)))
+        if loss.shape[1] != len(space):
+            raise ArgumentError(f"a loss needs a column for each of the {len(space)} points, not {loss.shape[1]}")
+        table = loss
+    else:
+        read = as_loss(loss, space.points, space)
+        rows, table = read.actions, read.matrix
+    if outputs is None:
+        return table, rows
+    if not isinstance(loss, (str, Loss)):
+        if len(outputs) != len(table):
+            raise ArgumentError(f"{len(outputs)} outputs and {len(table)} rows of losses: give one row for each output")
+        return table, outputs
+    places = {label(row): place for place, row in enumerate(rows)}
+    for z in outputs:
+        if label(z) not in places:
+            raise ArgumentError(f"the loss has no row for the output {z!r}")
+    return table[[places[label(z)] for z in outputs]], outputs

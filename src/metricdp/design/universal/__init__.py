@@ -1,0 +1,25 @@
+"""Mechanisms that are best for every prior at once, and comparisons of two mechanisms over all priors."""
+
+from metricdp.design.universal._compare import Comparison, compare
+from metricdp.design.universal._existence import (
+    UniversalExample,
+    UniversalMechanism,
+    universal_example,
+    universal_mechanism,
+)
+from metricdp.design.universal._universally_optimal import Universality, universally_optimal
+
+__all__ = [
+    "Comparison",
+    "UniversalExample",
+    "UniversalMechanism",
+    "Universality",
+    "compare",
+    "universal_example",
+    "universal_mechanism",
+    "universally_optimal",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

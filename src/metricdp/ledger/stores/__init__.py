@@ -1,0 +1,1 @@
+"""Where entries are kept: one schema, in SQLite and in PostgreSQL."""

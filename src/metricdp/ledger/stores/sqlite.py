@@ -1,0 +1,214 @@
+"""A ledger in a file of SQLite: written ahead, synced at every commit, one writer after the other."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from metricdp.errors import ArgumentError, FileError
+from metricdp.ledger.stores.queueing import fair_lock
+from metricdp.ledger.stores.store import Rows, Run
+
+__all__ = ["SQLiteStore"]
+
+_LONGEST_WAIT = 60.0
+"""Seconds that a writer waits for somebody who is not in line: another program, or a machine without locks on bytes."""
+
+_POLL = 0.001
+
+Connect = Callable[[Path], Any]
+
+_LEFT_BEHIND: list[list[Any]] = []
+
+
+class SQLiteStore:
+    """See `metricdp.ledger.stores.store.Store`.
+
+    Every commit is synced to the disk (``synchronous=FULL``) before it is reported.
+    """
+
+    def __init__(self, path: str | Path, connect: Connect | None = None) -> None:
+        try:
+            self.path = Path(path).expanduser()
+        except RuntimeError:
+            raise ArgumentError(f"{str(path)!r}: there is no such home folder") from None
+        if "\0" in str(path):
+            raise ArgumentError(f"{str(path)!r} is no path of a file")
+        self._connect = connect or _connected
+        self._lock = fair_lock(Path(f"{self.path}-queue"))
+        self._free: list[Any] = []
+        self._guard = threading.Lock()
+        self._process = os.getpid()
+
+    @property
+    def shown(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    @contextmanager
+    def writing(self, *, new: bool = False) -> Iterator[Run]:
+        """A transaction that nobody else writes in."""
+        with self._errors(), self._lock.held():
+            if new:
+                self._make_file()
+            with self._connection() as connection:
+                _begin(connection)
+                try:
+                    yield _runner(connection)
+                    connection.execute("commit")
+                except BaseException:
+                    with suppress(Exception):  # a failed commit may have ended the transaction already
+                        connection.execute("rollback")
+                    raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        """A transaction that sees one state of the ledger."""
+        with self._errors(), self._connection() as connection:
+            connection.execute("begin")
+            try:
+                yield _runner(connection)
+            finally:
+                with suppress(Exception):
+                    connection.execute("rollback")
+
+    def close(self) -> None:
+        """End all connections of this process that nobody uses at this moment."""
+        self._forget_parent()
+        with self._guard:
+            while self._free:
+                self._free.pop().close()
+
+    def _make_file(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            raise FileError(
+                f"{self.path} exists already: a second ledger would forget what the first one knows"
+            ) from None
+        _flush_folder(self.path.absolute().parent)
+
+    @contextmanager
+    def _connection(self) -> Iterator[Any]:
+        """A connection that nobody else uses, for one transaction."""
+        self._forget_parent()
+        with self._guard:
+            connection = self._free.pop() if self._free else None
+        if connection is None:
+            if not self.path.is_file():
+                raise FileError(f"there is no ledger {self.path}; make one with: metricdp ledger create {self.path}")
+            connection = self._connect(self.path)
+        try:
+            yield connection
+        finally:
+            with self._guard:
+                self._free.append(connection)
+
+    def _forget_parent(self) -> None:
+        """A connection does not survive a fork, and must not even be closed in the child."""
+        if self._process != os.getpid():
+            _LEFT_BEHIND.append(self._free)
+            self._free, self._guard, self._process = [], threading.Lock(), os.getpid()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Errors of the database in our words; its own say nothing of secrets, for none are in it."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise FileError(f"the ledger {self.path}: {_in_words(error)}") from error
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError(
+                f"the ledger {self.path}: {error.strerror or 'the disk failed'}; nothing was written"
+            ) from None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?mode=rw",
+        uri=True,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def prepare(connection: Any) -> None:
+    """Write ahead, and sync at every commit."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while True:
+        try:
+            ((mode,),) = list(connection.execute("pragma journal_mode=wal"))
+            break
+        except Exception as error:
+            if not _is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_POLL)
+    connection.execute(f"pragma synchronous={'full' if mode == 'wal' else 'extra'}")
+
+
+def _begin(connection: Any) -> None:
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while True:
+        try:
+            connection.execute("begin immediate")
+        except Exception as error:
+            if not _is_busy(error):
+                raise
+            if time.monotonic() > deadline:
+                raise FileError(
+                    "another program has kept the ledger locked for a minute; nothing was written"
+                ) from None
+            time.sleep(_POLL)
+        else:
+            return
+
+
+def _runner(connection: Any) -> Run:
+    def run(statement: str, values: Mapping[str, Any]) -> Rows:
+        try:
+            return connection.execute(statement, values).fetchall()  # type: ignore[no-any-return]
+        except OverflowError:
+            raise ArgumentError("a ledger has no entry of so large a number") from None
+
+    return run
+
+
+def _is_busy(error: Exception) -> bool:
+    return "locked" in str(error) or "busy" in type(error).__name__.lower()
+
+
+def _in_words(error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorname", "") or ""
+    if code.startswith("SQLITE_FULL"):
+        return "the disk is full; nothing was written"
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return "the file is damaged, or no ledger; restore it from a backup and check it with its receipts"
+    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return "the file cannot be opened for writing"
+    return f"{error}; nothing was written"
+
+
+def _flush_folder(folder: Path) -> None:
+    """Wait until the name of a new file is on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

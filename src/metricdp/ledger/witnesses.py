@@ -1,0 +1,80 @@
+"""A witness: a file outside of the ledger that remembers its heads, so that nobody cuts or rewrites it unseen."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from metricdp.errors import FileError
+from metricdp.ledger.entries import Receipt
+
+__all__ = ["Witness"]
+
+_FIRST = "metricdp ledger witness"
+_TORN = re.compile(r"(\d+( [0-9a-f]{0,63})?)?\n")
+"""What is left of a line where the power failed while it was written: its head is not whole."""
+
+
+class Witness:
+    """A text file: which ledger it is about, then a number and a head for every time something was written.
+
+    A line is added after its entries are durable and before the receipt is given out. So a witness is never ahead of
+    its ledger, unless the ledger was cut or restored from a backup.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser()
+
+    def begin(self, ledger: str) -> None:
+        """Make the file, if it is not there."""
+        if not self.path.exists():
+            self._write(f"{_FIRST} {ledger}\n")
+        elif self._is_torn():
+            self._write("\n")  # so that the next line is one of its own
+
+    def add(self, sequence: int, head: str) -> None:
+        """Remember one more head, on the disk when this returns."""
+        self._write(f"{sequence} {head}\n")
+
+    def receipts(self) -> Iterator[Receipt]:
+        """All that it remembers."""
+        try:
+            with self.path.open(encoding="ascii") as lines:
+                first = next(lines, "").strip()
+                if not first.startswith(_FIRST):
+                    raise FileError(f"{self.path} is no witness of a ledger")
+                ledger = first.removeprefix(_FIRST).strip()
+                for line in lines:
+                    if line.endswith("\n") and not _TORN.fullmatch(line):  # a torn line says nothing
+                        sequence, head = line.split()
+                        yield Receipt(ledger, int(sequence), head)
+        except (OSError, ValueError) as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"{self.path} cannot be read as the witness of a ledger") from None
+
+    def last(self) -> Receipt | None:
+        """What it remembers of the latest entry."""
+        return max(self.receipts(), key=lambda receipt: receipt.sequence, default=None)
+
+    def _is_torn(self) -> bool:
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(size - 1, 0))
+                return size > 0 and file.read() != b"\n"
+        except OSError as error:
+            raise FileError(f"the witness {self.path} cannot be read: {error.strerror}") from None
+
+    def _write(self, text: str) -> None:
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(handle, text.encode("ascii"))
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise FileError(f"the witness {self.path} could not be written: {error.strerror}") from None

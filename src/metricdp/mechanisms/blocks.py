@@ -1,0 +1,78 @@
+"""Many rows at once: a cache's worth at a time, and on all processors where there are very many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import DataError
+from metricdp.exact.bits import source
+from metricdp.exact.refine import BLOCK
+
+__all__ = ["in_blocks"]
+
+Draw = Callable[[slice], NDArray[Any]]
+
+MANY = 1_000_000
+"""Values above which all processors are used."""
+
+SHARED_BLOCK = 4 * BLOCK
+"""Rows to draw at a time where threads take turns: in shorter blocks they wait for one another more than they work."""
+
+
+def in_blocks(count: int, draw: Draw, width: int = 1) -> NDArray[Any]:
+    """What ``draw`` gives for all rows, one block of them at a time; an error names the first row that has one.
+
+    Each thread has a secure stream of its own. A seeded stream keeps one order, so it is read by one thread.
+
+    Args:
+        count: how many rows there are, at least one.
+        draw: gives as many rows as its slice has, with any further axes.
+        width: how many values a row holds; wide rows come in shorter blocks.
+    """
+    workers = _processors() if count * width > MANY and source().private else 1
+    rows = max(1, (BLOCK if workers == 1 else SHARED_BLOCK) // max(1, width // 8))
+    pieces = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
+    with np.errstate(all="ignore"):
+        first = _drawn(draw, pieces[0])
+        if len(pieces) == 1:
+            return first
+        result = np.empty((count, *first.shape[1:]), dtype=first.dtype)
+        result[pieces[0]] = first
+
+        def fill(piece: slice) -> None:
+            result[piece] = _drawn(draw, piece)
+
+        if workers == 1:
+            for piece in pieces[1:]:
+                fill(piece)
+            return result
+        with ThreadPoolExecutor(workers) as pool:
+            # In order, so that of several errors the first row's is raised.
+            waiting = [pool.submit(copy_context().run, fill, piece) for piece in pieces[1:]]
+            try:
+                for drawn in waiting:
+                    drawn.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+        return result
+
+
+def _drawn(draw: Draw, piece: slice) -> NDArray[Any]:
+    try:
+        return draw(piece)
+    except DataError as error:
+        raise error.shifted(piece.start) from None
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,285 @@
+"""The ideal draws behind the Laplace and geometric mechanisms, each said twice: in floats and in balls.
+
+Every formula counts in cells of its grid. ``scale`` is the mechanism's scale in cells, ``placed`` says where
+each secret lies between grid points, one entry for each coordinate. E(k) is a sum of k exponentials, that is
+-ln of a product of k uniforms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from metricdp.exact.arrays import Floats
+from metricdp.exact.assumed import ERROR
+from metricdp.exact.balls import Real, ball
+from metricdp.exact.bits import Words
+from metricdp.exact.grid import Placed
+from metricdp.exact.refine import LOG_ERROR, Approximation, Rows, signed_unit, signed_unit_ball, unit
+
+__all__ = ["CubeNoise", "EuclideanNoise", "LineNoise", "PlaneNoise"]
+
+_SAFE = 1.25
+"""Room for the roundings of products and sums, each a few 2^-52 beside errors of 2^-42 and more."""
+
+_MOST_LOG = 14.0
+"""More than -ln of the smallest uniform that floats are used for."""
+
+
+@dataclass(frozen=True)
+class LineNoise:
+    """``fraction + sign * (scale * E(1) + shift)``: Laplace on the line, and the two-sided geometric.
+
+    Without a shift the nearest integer is the rounding of a Laplace draw around the secret. With the shift of
+    `metricdp.mechanisms.geometric` it is the two-sided geometric distribution.
+    """
+
+    scale: Real
+    placed: Placed | None = None
+    shift: Real | None = None
+    uniforms = 1
+    outputs = 1
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """See `metricdp.exact.refine.Formula`."""
+        signs, units = signed_unit(words[0])
+        scale = float(self.scale)
+        noise = np.log(units, out=units)
+        noise *= -scale
+        radius = _SAFE * scale * LOG_ERROR + 2.0**-48
+        if self.shift is not None:
+            noise += float(self.shift)
+        # A magnitude that the shift took below 0 lies within 1/2 of it: either sign rounds to the same cell.
+        np.copysign(noise, signs, out=noise)
+        if self.placed is not None:
+            noise += self.placed.fractions[rows]
+            radius += self.placed.radius
+        return Approximation(noise[np.newaxis], radius)
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """See `metricdp.exact.refine.Formula`."""
+        sign, uniform = signed_unit_ball(uniforms[0])
+        noise = -self.scale.ball() * uniform.log()
+        if self.shift is not None:
+            noise += self.shift.ball()
+        return [sign * noise + (0 if self.placed is None else ball(self.placed.exact(row)))]
+
+
+@dataclass(frozen=True)
+class PlaneNoise:
+    """``fraction + scale * E(2) * (cos t, sin t)``, t uniform: the planar Laplace density of paper 1, Fig. 2 (ii)."""
+
+    scale: Real
+    placed: Sequence[Placed]
+    uniforms = 3
+    outputs = 2
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """See `metricdp.exact.refine.Formula`."""
+        radii, error = exponentials(words[:2])
+        scale = float(self.scale)
+        radii *= scale
+        values = np.stack(direction(words[2]))
+        values *= radii
+        for value, placed in zip(values, self.placed, strict=True):
+            value += placed.fractions[rows]
+        radius = scale * (error + 2 * _MOST_LOG * DIRECTION_ERROR) * _SAFE + _offset_error(self.placed)
+        return Approximation(values, radius)
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """See `metricdp.exact.refine.Formula`."""
+        radius = self.scale.ball() * exponentials_ball(uniforms[:2])
+        cosine, sine = direction_ball(uniforms[2])
+        return _around([radius * cosine, radius * sine], self.placed, row)
+
+
+@dataclass(frozen=True)
+class EuclideanNoise:
+    """``fraction + scale * E(n) * g / |g|`` with g standard normal: density proportional to exp(-|z| / scale) on R^n.
+
+    The normals come in pairs, sqrt(-2 ln U) (cos 2 pi V, sin 2 pi V).
+    """
+
+    scale: Real
+    placed: Sequence[Placed]
+
+    @property
+    def outputs(self) -> int:
+        """The dimension n."""
+        return len(self.placed)
+
+    @property
+    def uniforms(self) -> int:
+        """N for the radius and two for each pair of normals."""
+        return self.outputs + 2 * self._pairs
+
+    @property
+    def _pairs(self) -> int:
+        return (self.outputs + 1) // 2
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """See `metricdp.exact.refine.Formula`."""
+        n, pairs = self.outputs, self._pairs
+        radii, error = exponentials(words[:n])
+        lengths = np.sqrt(-2 * np.log([unit(row) for row in words[n : n + pairs]]))
+        normals = np.concatenate([direction(row) for row in words[n + pairs :]])
+        normals = (normals.reshape(pairs, 2, -1) * lengths[:, np.newaxis]).reshape(2 * pairs, -1)[:n]
+        norms = np.sqrt((normals * normals).sum(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):  # a zero length is undecided, and the balls take it
+            # The square root turns an error of 2 LOG_ERROR into LOG_ERROR / length.
+            normal_errors = (LOG_ERROR / lengths + DIRECTION_ERROR * lengths).sum(axis=0) * math.sqrt(2)
+            directions = normals / norms
+            direction_errors = 2 * normal_errors / norms
+        scale = float(self.scale)
+        values = scale * radii * directions
+        for value, placed in zip(values, self.placed, strict=True):
+            value += placed.fractions[rows]
+        radius = scale * (error + radii * (direction_errors + 2.0**-49)) * _SAFE + _offset_error(self.placed)
+        return Approximation(values, radius)
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """See `metricdp.exact.refine.Formula`."""
+        n, pairs = self.outputs, self._pairs
+        normals: list[arb] = []
+        for uniform, angle in zip(uniforms[n : n + pairs], uniforms[n + pairs :], strict=True):
+            length = (-2 * uniform.log()).sqrt()
+            cosine, sine = direction_ball(angle)
+            normals += [length * cosine, length * sine]
+        normals = normals[:n]
+        norm = sum((normal * normal for normal in normals), start=arb(0)).sqrt()
+        radius = self.scale.ball() * exponentials_ball(uniforms[:n]) / norm
+        return _around([radius * normal for normal in normals], self.placed, row)
+
+
+@dataclass(frozen=True)
+class CubeNoise:
+    """``fraction + scale * E(n + 1) * V``, V uniform in the cube [-1, 1]^n: density exp(-max|z_i| / scale), normalised.
+
+    A point of the cube uniform by volume with n + 1 exponentials is a point of its surface with n.
+    """
+
+    scale: Real
+    placed: Sequence[Placed]
+
+    @property
+    def outputs(self) -> int:
+        """The dimension n."""
+        return len(self.placed)
+
+    @property
+    def uniforms(self) -> int:
+        """N + 1 for the radius and one for each coordinate."""
+        return 2 * self.outputs + 1
+
+    def approximate(self, words: Words, rows: Rows) -> Approximation:
+        """See `metricdp.exact.refine.Formula`."""
+        n = self.outputs
+        radii, error = exponentials(words[: n + 1])
+        scale = float(self.scale)
+        values = words[n + 1 :].view(np.int64).astype(np.float64)
+        values *= scale * 2.0**-63 * radii
+        for value, placed in zip(values, self.placed, strict=True):
+            value += placed.fractions[rows]
+        radius = scale * (error + radii * 2.0**-50) * _SAFE + _offset_error(self.placed)
+        return Approximation(values, radius)
+
+    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+        """See `metricdp.exact.refine.Formula`."""
+        n = self.outputs
+        radius = self.scale.ball() * exponentials_ball(uniforms[: n + 1])
+        return _around([radius * _symmetric_ball(uniform) for uniform in uniforms[n + 1 :]], self.placed, row)
+
+
+def _symmetric_ball(uniform: arb) -> arb:
+    """A uniform on [-1, 1]: the bits of U as those of a signed number."""
+    first = int(uniform.mid() > arb((1, -1)))  # the midpoint lies inside, so its first bit is U's
+    return 2 * (uniform - first)
+
+
+DIRECTION_ERROR = 2 * ERROR
+"""A bound on the error of `direction`: that of `circle` and of the angle, which is off by less than 2^-51."""
+
+
+def direction(words: Words) -> tuple[Floats, Floats]:
+    """Cosine and sine of a uniform angle: two bits for the quadrant, the rest for the angle within it."""
+    halves = (words & np.uint64(2**62 - 1)).view(np.int64).astype(np.float64)
+    halves *= math.pi / 4 * 2.0**-62
+    cosines, sines = circle(halves)
+    np.copysign(cosines, words.view(np.float64), out=cosines)
+    np.copysign(sines, (words << np.uint64(1)).view(np.float64), out=sines)
+    return cosines, sines
+
+
+def circle(halves: Floats) -> tuple[Floats, Floats]:
+    """Cosine and sine of angles in [0, pi], given halved, which is overwritten.
+
+    With t = tan(angle / 2), where numpy is quickest: ``(1 - t^2, 2 t) / (1 + t^2)``. The tangent's relative error of
+    ERROR becomes at most that relative to the sine, and at most that in the cosine; roundings add a tenth.
+    """
+    tangents = np.tan(halves, out=halves)
+    squares = tangents * tangents
+    cosines: Floats = 1 - squares
+    squares += 1
+    cosines /= squares
+    tangents += tangents
+    tangents /= squares
+    return cosines, tangents
+
+
+def direction_ball(uniform: arb) -> tuple[arb, arb]:
+    """The same in balls."""
+    whole = (4 * uniform.mid()).floor().unique_fmpz()  # the midpoint lies inside, so its first two bits are U's
+    assert whole is not None
+    quadrant = int(whole)
+    sine, cosine = (2 * uniform - arb((quadrant, -1))).sin_cos_pi()
+    return (-cosine if quadrant & 2 else cosine), (-sine if quadrant & 1 else sine)
+
+
+_FEW = 6  # so few sums have one bound for all
+
+_PER_PRODUCT = 32  # units are at least 2^-20, so a product of 32 is far from underflow
+
+
+def exponentials(words: Words) -> tuple[Floats, float | Floats]:
+    """Sums of exponentials, one for each column of words, and a bound on their error.
+
+    For many of them a bound for each sum, from the least of its uniforms: the bits not read move each logarithm by at
+    most 2^-63 over it, the floats next to the uniforms and the roundings of their product by 2^-52, and numpy's
+    logarithms are off by ERROR of their sum.
+    """
+    count = len(words)
+    total: Floats = np.zeros(words.shape[1])
+    least: Floats | None = None
+    for start in range(0, count, _PER_PRODUCT):
+        product = unit(words[start])
+        if count > _FEW:
+            least = product.copy() if least is None else np.minimum(least, product, out=least)
+        for row in words[start + 1 : start + _PER_PRODUCT]:
+            factor = unit(row)
+            product *= factor
+            if least is not None:
+                np.minimum(least, factor, out=least)
+        total -= np.log(product, out=product)
+    if least is None:
+        return total, _SAFE * count * LOG_ERROR
+    errors = count * (2.0**-52 + 2.0**-63 / least) + (ERROR + count * 2.0**-56) * total
+    return total, _SAFE * errors
+
+
+def exponentials_ball(uniforms: Sequence[arb]) -> arb:
+    product = arb(1)
+    for uniform in uniforms:
+        product *= uniform
+    return -product.log()
+
+
+def _around(noise: Sequence[arb], placed: Sequence[Placed], row: int) -> list[arb]:
+    return [value + ball(place.exact(row)) for value, place in zip(noise, placed, strict=True)]
+
+
+def _offset_error(placed: Sequence[Placed]) -> float:
+    return max(place.radius for place in placed) + 2.0**-48

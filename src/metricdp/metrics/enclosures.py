@@ -1,0 +1,235 @@
+"""Floats below and above distances, proved: where every proof gets its distances from.
+
+`Metric.pairwise` is a picture: it may be zero where the distance is not, or miss it by any factor. `Metric.enclosures`
+is arithmetic on intervals. Each step is one that IEEE 754 rounds correctly, and its result is moved outward unless it
+is known to be exact. So these hold of every entry, whatever the metric:
+
+- ``lower <= distance <= upper``;
+- ``upper == 0`` says that the distance is zero, and ``lower == inf`` that it is infinite;
+- where it is neither, ``0 < lower`` and ``upper < inf``, unless it is beyond what floats hold (see `Enclosures.held`).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.exact.arrays import Floats
+from metricdp.exact.balls import Enclosure, float_above, float_below
+from metricdp.exact.level import Level
+
+__all__ = ["VIEW_ERROR", "Enclosures", "amount_bounds"]
+
+Mask = NDArray[np.bool_]
+
+VIEW_ERROR = 1e-7
+"""Relative: how far apart the two bounds of an enclosure may be before balls are asked."""
+
+_LEAST, _LARGEST = 1e-290, 1e290
+_TINY, _MOST = 5e-324, sys.float_info.max
+_ROOT_ERROR = 2.0**-49
+_EXACT = 1 << 53
+
+
+@dataclass(frozen=True)
+class Enclosures:
+    """A matrix of floats below, and one of floats above, a matrix of distances.
+
+    Attributes:
+        lower: nowhere above the distance.
+        upper: nowhere below it.
+
+    >>> tenths = Enclosures.rounded(np.array([[0.1]]), exact=np.array([[False]]))
+    >>> tenths.lower[0, 0] < Fraction(1, 10) < tenths.upper[0, 0]
+    True
+    """
+
+    lower: Floats
+    upper: Floats
+
+    # What is known of them
+
+    @cached_property
+    def zero(self) -> Mask:
+        """Where the distance is proved to be zero."""
+        return np.asarray((self.lower == 0) & (self.upper == 0))
+
+    @cached_property
+    def infinite(self) -> Mask:
+        """Where the distance is proved to be infinite."""
+        return np.asarray(self.lower == math.inf)
+
+    @cached_property
+    def constrained(self) -> Mask:
+        """Where the distance is positive and finite, or not proved to be zero or infinite."""
+        return np.asarray(~(self.zero | self.infinite))
+
+    @cached_property
+    def held(self) -> Mask:
+        """Where floats hold the distance well: closely enclosed, and away from both ends of their range."""
+        return np.asarray((self.lower > _LEAST) & (self.upper < _LARGEST) & self.close)
+
+    @cached_property
+    def close(self) -> Mask:
+        """Where the bounds are within a relative `VIEW_ERROR`."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray((self.lower == self.upper) | (self.upper <= self.lower * (1 + VIEW_ERROR / 2)))
+
+    @cached_property
+    def nearest(self) -> Floats:
+        """Floats between the bounds: zero and infinite only where distances are, within `VIEW_ERROR` where `held`."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            middle = np.where(self.lower == self.upper, self.lower, self.lower / 2 + self.upper / 2)
+        middle = np.where(self.constrained, np.clip(middle, _TINY, _MOST), middle)
+        middle.setflags(write=False)
+        return middle
+
+    def around(self, view: Floats) -> Floats:
+        """A view of the same distances, moved to the nearest bound where it is not between them."""
+        inside = np.where(np.isnan(view), self.nearest, np.clip(view, self.lower, self.upper))
+        return np.where(self.constrained, np.clip(inside, _TINY, _MOST), self.lower)
+
+    def __getitem__(self, places: Any) -> Enclosures:
+        return Enclosures(self.lower[places], self.upper[places])
+
+    def spread(self, shape: tuple[int, ...]) -> Enclosures:
+        """A row or a column of them, repeated."""
+        return Enclosures(np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape))
+
+    # Where they come from
+
+    @classmethod
+    def exact(cls, values: Floats) -> Enclosures:
+        """Distances that are just these floats."""
+        return cls(values, values)
+
+    @classmethod
+    def rounded(cls, values: Floats, exact: Mask) -> Enclosures:
+        """Distances that these floats are the nearest to, infinity for what is too large; some of them exactly so."""
+        lower, upper = np.nextafter(values, -math.inf), np.nextafter(values, math.inf)
+        return cls(np.where(exact, values, np.maximum(lower, 0)), np.where(exact, values, upper))
+
+    @classmethod
+    def unknown(cls, shape: tuple[int, int]) -> Enclosures:
+        """Distances of which nothing is known yet."""
+        return cls(np.full(shape, -math.inf), np.full(shape, math.inf))
+
+    @classmethod
+    def constant(cls, shape: tuple[int, int], bounds: tuple[float, float]) -> Enclosures:
+        """The same distance everywhere, between two floats."""
+        return cls(np.full(shape, bounds[0]), np.full(shape, bounds[1]))
+
+    @classmethod
+    def ratios(cls, whole: NDArray[Any], scale: int) -> Enclosures:
+        """Integers over a common denominator, those below zero standing for infinity."""
+        if whole.dtype != object and scale < _EXACT and int(whole.max(initial=0)) < _EXACT:
+            values = np.where(whole < 0, math.inf, whole / scale)  # integers that floats hold: rounded but once
+            return cls.rounded(values, (whole < 0) | (whole % scale == 0))
+        known = {value: amount_bounds(Fraction(value, scale)) for value in set(whole.ravel().tolist())}
+        known |= {value: (math.inf, math.inf) for value in known if value < 0}
+        bounds = np.array([known[value] for value in whole.ravel().tolist()]).reshape(*whole.shape, 2)
+        return cls(bounds[..., 0], bounds[..., 1])
+
+    def sharpened(self, enclose: Callable[[int, int], Enclosure], symmetric: bool = False) -> Enclosures:
+        """The same with the distances that are not closely enclosed taken from elsewhere."""
+        loose = ~self.close
+        places = np.argwhere(np.triu(loose) if symmetric else loose).tolist()
+        if not places:
+            return self
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for i, j in places:
+            lower[i, j], upper[i, j] = enclose(i, j).outward
+            if symmetric:
+                lower[j, i], upper[j, i] = lower[i, j], upper[i, j]
+        return Enclosures(lower, upper)
+
+    # Arithmetic, of distances that are not negative; of others, and of what is no number, nothing is known
+
+    def __add__(self, other: Enclosures) -> Enclosures:
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, low_error = _sum(self.lower, other.lower)
+            high, high_error = _sum(self.upper, other.upper)
+            lower = np.where(low_error >= 0, low, np.nextafter(low, -math.inf))
+            lower = np.where(self.infinite | other.infinite, math.inf, np.minimum(lower, _MOST))
+            upper = np.where(high_error <= 0, high, np.nextafter(high, math.inf))
+        return Enclosures(lower, upper)._known(self, other)
+
+    def maximum(self, other: Enclosures) -> Enclosures:
+        """The larger one of each two."""
+        larger = Enclosures(np.maximum(self.lower, other.lower), np.maximum(self.upper, other.upper))
+        return larger._known(self, other)
+
+    def minimum(self, other: Enclosures) -> Enclosures:
+        """The smaller one of each two."""
+        smaller = Enclosures(np.minimum(self.lower, other.lower), np.minimum(self.upper, other.upper))
+        return smaller._known(self, other)
+
+    def hypot(self, other: Enclosures) -> Enclosures:
+        """``sqrt(d² + e²)``."""
+        lower = _root(self.lower, other.lower, -1)
+        lower = np.where(self.infinite | other.infinite, math.inf, np.minimum(lower, _MOST))
+        return Enclosures(lower, _root(self.upper, other.upper, 1))._known(self, other)
+
+    def combined(self, other: Enclosures, p: float) -> Enclosures:
+        """Two distances by the norm p: 1, 2 or infinity."""
+        return self + other if p == 1 else self.hypot(other) if p == 2 else self.maximum(other)
+
+    def times(self, bounds: tuple[float, float]) -> Enclosures:
+        """Times a positive number between two floats; zero stays zero and infinity infinity."""
+        low, high = bounds
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            lower = np.nextafter(self.lower * max(low, 0.0), -math.inf)
+            upper = np.nextafter(self.upper * high, math.inf)
+        lower = np.where(self.infinite, math.inf, np.clip(lower, 0, _MOST))
+        return Enclosures(lower, np.where(self.upper == 0, 0.0, upper))._known(self)
+
+    def _known(self, *operands: Enclosures) -> Enclosures:
+        """Without what was computed from numbers that are no distances."""
+        good = np.asarray(True)
+        for operand in operands:
+            good = good & (operand.lower >= 0) & (operand.upper >= 0)
+        if good.all():
+            return self
+        return Enclosures(np.where(good, self.lower, -math.inf), np.where(good, self.upper, math.inf))
+
+
+def amount_bounds(amount: Level | Fraction | float) -> tuple[float, float]:
+    """Floats below and above a number that a metric holds: a level, a rational or infinity.
+
+    >>> amount_bounds(Fraction(1, 2)), amount_bounds(math.inf)
+    ((0.5, 0.5), (inf, inf))
+    """
+    if isinstance(amount, Level):
+        return amount.enclose().outward
+    return float_below(amount), float_above(amount)
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """The rounded sum and its error, exactly (Knuth); NaN for the error where the sum is not finite."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _root(a: Floats, b: Floats, way: int) -> Floats:
+    """A bound on ``sqrt(a² + b²)``, below or above; a itself where b is zero, and the other way round.
+
+    Both are divided by a power of two, which is exact, so that squares neither overflow nor underflow to any effect;
+    squares, sum and root are rounded correctly, four times 2^-53 together.
+    """
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        largest = np.maximum(a, b)
+        _, exponent = np.frexp(np.where(np.isfinite(largest), largest, 1.0))
+        one, two = np.ldexp(a, -exponent), np.ldexp(b, -exponent)
+        root = np.sqrt(one * one + two * two) * (1 + way * _ROOT_ERROR)
+        moved = np.nextafter(np.ldexp(root, exponent), way * math.inf)
+    bound = np.where(a == 0, b, np.where(b == 0, a, np.maximum(moved, 0)))
+    return np.where(np.isinf(largest), math.inf, bound)

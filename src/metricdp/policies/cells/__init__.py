@@ -1,0 +1,1 @@
+"""How queries count a column: its declared cells, and the metric between them."""

@@ -1,0 +1,71 @@
+"""What durations and times of day have in common: seconds, in the steps of a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metricdp.exact.grid import Grid
+from metricdp.metrics import Metric, absolute
+from metricdp.policies.open_questions import BOUNDS, MISSING, within
+from metricdp.policies.types._line import OnALine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["PER_SECOND", "OnAClock"]
+
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_STEPS = [Fraction(step) for step in (86400, 3600, 60, 1)] + [Fraction(1, count) for count in (10**3, 10**6, 10**9)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnAClock(OnALine):
+    """Seconds, by the Laplace mechanism on the line, rounded to steps of a clock."""
+
+    keys = tuple(key for key in OnALine.keys if key != "count_by")
+    questions = (within("seconds"), BOUNDS, MISSING)
+    unit = "seconds"
+
+    @classmethod
+    def _distance(cls) -> Metric:
+        return absolute()
+
+    @property
+    def _width(self) -> Fraction:
+        if self.resolution is not None:
+            return self.resolution
+        assert self.written is not None
+        metric = self._noise_metric(self.written.metric)
+        scale = 1 / Fraction(metric.level.enclose().upper)
+        return next((step for step in _STEPS if step * 1000 <= scale), _STEPS[-1])
+
+    def _step_of(self, arrow: pa.DataType) -> Fraction:
+        return Fraction(1, PER_SECOND[arrow.unit])
+
+    def _fits(self, arrow: pa.DataType) -> bool:
+        """Whether a type holds multiples of the resolution."""
+        return (self.released_resolution * PER_SECOND[arrow.unit]).denominator == 1
+
+    def _released(self, arrays: Sequence[pa.Array], types: Sequence[pa.DataType]) -> list[pa.Array]:
+        import pyarrow as pa
+
+        from metricdp.mechanisms.forms.arrow import from_arrow
+
+        (array,), (arrow,) = arrays, types
+        plain = pa.int32() if arrow.bit_width == 32 else pa.int64()
+        secrets = from_arrow(array.view(plain), False)
+        ticks = PER_SECOND[arrow.unit]
+        counted = replace(secrets, numbers=secrets.numbers.astype(np.int64), unit=Fraction(1, ticks))
+        cells, absent = self._cells_of(counted)
+        least, greatest = self._ends(ticks)
+        values = Grid.of(self.released_resolution * ticks).within(cells, least, greatest)
+        return [pa.array(values.astype(plain.to_pandas_dtype()), mask=absent).view(arrow)]
+
+    def _ends(self, ticks: int) -> tuple[int, int]:
+        """The least and the greatest number of ticks that are released."""
+        return -(2**63 - 1), 2**63 - 1

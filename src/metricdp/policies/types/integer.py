@@ -1,0 +1,141 @@
+"""Columns of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import OutOfDomainError
+from metricdp.mechanisms.continuous.nulls import nullable_laplace
+from metricdp.mechanisms.geometric import geometric, truncated_geometric
+from metricdp.metrics import Metric, absolute
+from metricdp.policies.entry import ColumnEntry, Mistake
+from metricdp.policies.types._line import LEVEL_KEYS, OnALine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from metricdp.mechanisms.forms.column import Column
+    from metricdp.mechanisms.mechanism import Mechanism
+    from metricdp.policies.cells.listed import Cells
+    from metricdp.sources.dialect import Dialect
+
+__all__ = ["Integer"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integer(OnALine):
+    """A whole number, by the geometric mechanism, truncated where there are bounds; with secret nulls by Laplace.
+
+    Attributes:
+        step: what releases are multiples of, counted from the lower bound where there is one.
+    """
+
+    step: int = 1
+
+    type_name = "integer"
+    keys = (*LEVEL_KEYS, "missing", "missing_distance", "bounds", "outside", "step", "count_by")
+    wants = "an integer column"
+    cuts = ("width", "edges", "other")
+
+    @classmethod
+    def _distance(cls) -> Metric:
+        return absolute()
+
+    @classmethod
+    def _bound(cls, written: Any) -> Fraction:
+        if isinstance(written, bool) or not isinstance(written, int):
+            raise Mistake("bounds", "the bounds are whole numbers")
+        return Fraction(written)
+
+    @classmethod
+    def _own(cls, entry: ColumnEntry) -> dict[str, Any]:
+        step = entry.take("step", 1)
+        if isinstance(step, bool) or not isinstance(step, int) or step < 1:
+            raise Mistake("step", "step is a whole number, 1 or more")
+        return {"step": step}
+
+    @classmethod
+    def _delta(cls, entry: ColumnEntry) -> Fraction:
+        return Fraction(0)
+
+    def _make_mechanism(self) -> Mechanism:
+        assert self.written is not None
+        metric = self._noise_metric(self.written.metric)
+        if self.bounds is None:
+            return geometric(metric, self.step)
+        width = self.bounds[1] - self.bounds[0]
+        if self.missing == "secret":
+            return nullable_laplace(self._with_null(metric), (0, width), self.step)
+        steps = width / self.step
+        if steps.denominator != 1:
+            raise Mistake("step", "the bounds lie a whole number of steps apart")
+        return truncated_geometric(metric, int(steps), self.step)
+
+    @property
+    def is_noise(self) -> bool:
+        """Few whole numbers repeat often."""
+        return False
+
+    def accepts(self, arrow: pa.DataType) -> bool:
+        """Integers."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_integer(arrow))
+
+    def declared_type(self, column: str, dialect: Dialect) -> pa.DataType:
+        """Integers of 64 bits."""
+        import pyarrow as pa
+
+        return pa.int64()
+
+    def read_text(self, text: pa.Array, column: str, dialect: Dialect) -> pa.Array:
+        """Whole numbers."""
+        from metricdp.sources.texts import integers
+
+        return integers(text)
+
+    def _released(self, arrays: Sequence[pa.Array], types: Sequence[pa.DataType]) -> list[pa.Array]:
+        import pyarrow as pa
+
+        from metricdp.exact.grid import Grid
+        from metricdp.policies.arrow.exact_numbers import numbers_in, whole_numbers
+
+        if self.bounds is None:
+            return super()._released(arrays, types)
+        first, dtype = int(self.bounds[0]), np.dtype(types[0].to_pandas_dtype())
+        secrets, mechanism = numbers_in(arrays[0]), self.mechanism
+        stepped: Any = mechanism
+        cells, absent = stepped.release_cells(self._steps(secrets, first), secrets.unit, secrets.missing)
+        ends = np.iinfo(dtype)  # which may be nearer than the bounds
+        least, greatest = max(int(ends.min) - first, -(2**63)), min(int(ends.max) - first, 2**63 - 1)
+        steps = Grid.of(self.released_resolution).within(cells, least, greatest)
+        return [pa.array(whole_numbers(steps, first, dtype), mask=absent)]
+
+    def _steps(self, secrets: Column, first: int) -> NDArray[Any]:
+        """The secrets counted from the lower bound; refused or clamped where they lie beyond the bounds."""
+        from metricdp.policies.arrow.exact_numbers import clamped
+
+        assert self.bounds is not None
+        last = int(self.bounds[1])
+        values = (clamped(secrets, self.bounds) if self.outside == "clamp" else secrets).numbers
+        outside = (values < first) | (values > last)
+        if secrets.missing is not None:  # beneath a null, anything may stand
+            outside &= ~secrets.missing
+        if outside.any():
+            rule = "outside the declared bounds; clamp it first or widen the bounds"
+            raise OutOfDomainError(rule, int(np.argmax(outside)))
+        if values.dtype == np.uint64 and last >= 2**63:
+            return values - np.uint64(first) if first >= 0 else values.astype(object) - first
+        return values.astype(np.int64) - first
+
+    def _make_cells(self) -> Cells:
+        from metricdp.policies.cells.ordered import IntegerCells
+
+        low, high = map(int, self._declared_bounds())
+        return IntegerCells(self.columns[0], (low, high), **self.count_by.cuts, **self._cell_options())

@@ -1,0 +1,69 @@
+"""Columns of numbers: floats and decimals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from metricdp.errors import LevelError
+from metricdp.exact.level import rational
+from metricdp.metrics import Metric, absolute
+from metricdp.policies.entry import Mistake
+from metricdp.policies.types._line import OnALine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from metricdp.policies.cells.listed import Cells
+    from metricdp.sources.dialect import Dialect
+
+__all__ = ["Number"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(OnALine):
+    """A number, by the Laplace mechanism; questions count it in intervals that touch."""
+
+    type_name = "number"
+    wants = "a floating-point or decimal column"
+    cuts = ("width", "edges", "other")
+
+    @classmethod
+    def _distance(cls) -> Metric:
+        return absolute()
+
+    @classmethod
+    def _bound(cls, written: Any) -> Fraction:
+        try:
+            return rational(written, "bound")
+        except LevelError as error:
+            raise Mistake("bounds", str(error)) from None
+
+    def _step_of(self, arrow: pa.DataType) -> Fraction:
+        import pyarrow as pa
+
+        return Fraction(10) ** -arrow.scale if pa.types.is_decimal(arrow) else Fraction(0)
+
+    def accepts(self, arrow: pa.DataType) -> bool:
+        """Floats and decimals."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
+
+    def declared_type(self, column: str, dialect: Dialect) -> pa.DataType:
+        """Floats."""
+        import pyarrow as pa
+
+        return pa.float64()
+
+    def read_text(self, text: pa.Array, column: str, dialect: Dialect) -> pa.Array:
+        """Decimals, exactly as they are written."""
+        from metricdp.sources.texts import numbers
+
+        return numbers(text, dialect)
+
+    def _make_cells(self) -> Cells:
+        from metricdp.policies.cells.ordered import NumberCells
+
+        return NumberCells(self.columns[0], self._declared_bounds(), **self.count_by.cuts, **self._cell_options())

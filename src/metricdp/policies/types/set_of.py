@@ -1,0 +1,108 @@
+"""Columns of sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from metricdp.errors import UnknownCategoryError
+from metricdp.mechanisms.response import set_response
+from metricdp.metrics import symmetric_difference
+from metricdp.metrics.words import Measure
+from metricdp.policies.column_type import ColumnType
+from metricdp.policies.entry import ColumnEntry
+from metricdp.policies.levels import equal_level
+from metricdp.policies.open_questions import FACTOR, MISSING, listed
+from metricdp.policies.types._finite import arrow_of, can_hold
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from metricdp.mechanisms.mechanism import Mechanism
+    from metricdp.sources.dialect import Dialect
+
+__all__ = ["SetOf"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOf(ColumnType):
+    """A set of elements of a declared universe, as a list column, element by element.
+
+    Attributes:
+        values: the elements there can be.
+    """
+
+    values: tuple[Any, ...]
+
+    type_name = "set"
+    keys = ("epsilon", "factor", "missing", "values")
+    wants = "a list column of text or integers"
+    has_text = False
+    questions = (listed("which elements can there be?"), FACTOR, MISSING)
+
+    @classmethod
+    def read(cls, entry: ColumnEntry) -> Self:
+        """See `ColumnType.read`."""
+        level = equal_level(entry)
+        written = None
+        if level is not None:
+            each = level.metric.level * symmetric_difference()
+            written = replace(level, metric=each, measure=Measure("elements"))
+        return cls(
+            name=entry.name,
+            columns=entry.columns,
+            line=entry.line,
+            release=entry.release(),
+            missing=entry.missing(False),
+            written=written,
+            values=entry.values(),
+        )
+
+    def _make_mechanism(self) -> Mechanism:
+        assert self.written is not None
+        return set_response(self.values, self.written.metric)
+
+    def accepts(self, arrow: pa.DataType) -> bool:
+        """Lists of what the universe holds."""
+        import pyarrow as pa
+
+        is_list = pa.types.is_list(arrow) or pa.types.is_large_list(arrow)
+        return bool(is_list and can_hold(arrow.value_type, self.values))
+
+    def declared_type(self, column: str, dialect: Dialect) -> pa.DataType:
+        """Lists of what the universe holds."""
+        import pyarrow as pa
+
+        return pa.list_(arrow_of(self.values[0]))
+
+    def _released(self, arrays: Sequence[pa.Array], types: Sequence[pa.DataType]) -> list[pa.Array]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        (array,) = arrays
+        universe = pa.array(self.values, array.type.value_type)
+        parents = np.asarray(pc.list_parent_indices(array))
+        places = pc.index_in(pc.list_flatten(array), value_set=universe)
+        if places.null_count:
+            unknown = int(parents[int(np.argmax(np.asarray(places.is_null())))])
+            raise UnknownCategoryError("an element is not in the declared universe", unknown)
+        size = len(universe)
+        present = np.zeros(len(array) * size, dtype=bool)
+        present[parents * size + np.asarray(places)] = True
+        response: Any = self.mechanism
+        released = response.release_presence(present.reshape(-1, size)).ravel()
+        chosen = np.flatnonzero(released)
+        kind = pa.LargeListArray if pa.types.is_large_list(array.type) else pa.ListArray
+        width = np.int64 if kind is pa.LargeListArray else np.int32
+        offsets = np.zeros(len(array) + 1, dtype=width)
+        offsets[1:] = np.cumsum(released, dtype=width)[size - 1 :: size]
+        elements = universe.take(pa.array((chosen % size).astype(np.int32)))
+        return [kind.from_arrays(pa.array(offsets), elements, type=types[0])]
+
+    @property
+    def outside_words(self) -> str:
+        """A list has no outside."""
+        return "a value that is not in the policy's list makes the table refused"

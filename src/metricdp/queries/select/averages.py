@@ -1,0 +1,56 @@
+"""Averages: a noisy sum by a noisy count, with an error bar that covers both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from metricdp.exact.balls import float_above
+from metricdp.queries.select.table_answers import TableAnswer
+
+__all__ = ["CONFIDENCE", "Noisy", "average"]
+
+CONFIDENCE = Fraction(95, 100)
+"""Of every error bar."""
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """A noisy number, and how far it is from the truth at most with a probability; None where it is the truth."""
+
+    value: float
+    reach: Callable[[float], float | None] | None
+
+    def bar(self, confidence: Fraction) -> float:
+        """How far it is from the truth at most, with that confidence."""
+        return 0.0 if self.reach is None else float(self.reach(float(confidence)) or 0.0)
+
+
+def average(
+    total: Noisy, count: Noisy, centre: Fraction, bounds: tuple[Fraction, Fraction], records: int
+) -> TableAnswer:
+    """The noisy sum by the noisy count, from the centre on, and all that the true ones can come to by their error bars.
+
+    Where both are noisy, each bar fails half as often, so that both hold with the confidence that is wanted. The truth
+    is one of somebody at least, since of nobody there is no average, and of no more than there are records.
+    """
+    low, high = bounds
+    both = total.reach is not None and count.reach is not None
+    confidence = 1 - (1 - CONFIDENCE) / 2 if both else CONFIDENCE
+    added, off = Fraction(total.value), Fraction(total.bar(confidence))
+    number, away = Fraction(count.value), Fraction(count.bar(confidence))
+
+    def within(value: Fraction) -> Fraction:
+        return min(max(value, low), high)
+
+    one, all_of_them = Fraction(1), Fraction(records)
+    fewest, most = max(number - away, one), min(number + away, all_of_them)
+    if fewest > most:  # nothing is known of the count
+        fewest, most = one, all_of_them
+    value = within(centre + added / min(max(number, one), all_of_them))
+    ends = [centre + (added + sign * off) / by for sign in (-1, 1) for by in (fewest, most)]
+    if max(ends) < low or min(ends) > high:  # one of the bars has failed, so nothing is known
+        ends = [low, high]
+    bar = float_above(max(abs(within(end) - value) for end in ends))
+    return TableAnswer(float(value), bar, 2 * Fraction(bar) < high - low)

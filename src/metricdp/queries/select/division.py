@@ -1,0 +1,122 @@
+"""What a question divides the records into: its groups, and who is left out; from the policy alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.metrics import Metric
+from metricdp.policies.askable import Askable
+from metricdp.policies.cells.cell_metrics import metric_on_cells
+from metricdp.policies.cells.listed import Cells
+from metricdp.policies.sql.predicates import true_cells
+from metricdp.policies.sql.statements import Select
+from metricdp.queries.universes.universe import Universe
+
+__all__ = ["MOST_KINDS", "Division", "Shares", "check_kinds", "check_work", "metric_of_cells"]
+
+MOST_KINDS = 4_000
+"""More kinds of records than this are not told apart by one question: all pairs of them are looked at."""
+
+MOST_WORK = 1_000_000_000
+"""The most answers times pairs of kinds of records."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What part of the policy's metric one part of a question may spend.
+
+    Attributes:
+        columns: the part of each column's metric.
+        absent: the part of the distance of an absent record.
+    """
+
+    columns: dict[str, Fraction]
+    absent: Fraction
+
+    def metric(self, policy: Askable, name: str) -> Metric:
+        """The part of a column's metric."""
+        share = self.columns[name]
+        return policy.metric(name) if share == 1 else policy.metric(name) * share
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The records by the columns of the condition and of the groups.
+
+    Attributes:
+        columns: those of the condition and of the groups, in the order of the policy; those of the condition alone
+            have no more cells than it tells apart.
+        labels: of the groups that the condition leaves, in the order of the policy's cells; one without names where
+            there are no columns to group by.
+        group: for each cell of these columns the place of its group, or -1 where the condition leaves it out.
+    """
+
+    columns: tuple[Cells, ...]
+    labels: tuple[tuple[str, ...], ...]
+    group: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, select: Select, policy: Askable) -> Division:
+        """The division that a question makes."""
+        known = {column.name: column for column in select.conditions}
+        known |= {name: policy.column(name) for name in select.groups}
+        columns = tuple(known[name] for name in policy.names if name in known)
+        if not columns:
+            return cls((), ((),), np.zeros(1, dtype=np.int64))
+        check_kinds(len(column) for column in columns)
+        universe = Universe(columns)
+        inside = true_cells(columns, select.where)
+        places = np.indices(universe.shape).reshape(len(columns), -1)
+        grouping = [policy.column(name) for name in select.groups]
+        place = np.zeros(len(universe), dtype=np.int64)
+        for column in grouping:
+            place = place * len(column) + places[columns.index(column)]
+        labels = list(itertools.product(*(column.labels for column in grouping)))
+        left = sorted(set(place[inside].tolist()))
+        if not left:
+            raise ArgumentError("no record can satisfy the condition, so there is nothing to ask")
+        renumbered = np.full(len(labels), -1, dtype=np.int64)
+        renumbered[left] = np.arange(len(left))
+        return cls(columns, tuple(labels[old] for old in left), np.where(inside, renumbered[place], -1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of cells of each column."""
+        return tuple(len(column) for column in self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+
+def check_kinds(lengths: Iterable[int]) -> None:
+    """Refuse a question that tells too many kinds of records apart."""
+    kinds = math.prod(lengths)
+    if kinds > MOST_KINDS:
+        raise TooLargeError(
+            f"this question tells {kinds:,} kinds of records apart, and {MOST_KINDS:,} is the most: ask about fewer "
+            "columns at once, or declare wider cells (edges or width)"
+        )
+
+
+def check_work(answers: int, kinds: int) -> None:
+    """Refuse so many answers at once that the noise for them would not be found in minutes."""
+    if answers * kinds**2 > MOST_WORK:
+        raise TooLargeError(
+            f"{answers:,} numbers at once, about {kinds:,} kinds of records, are too many: group by fewer columns, ask "
+            "for fewer things, or declare wider cells (edges or width)"
+        )
+
+
+def metric_of_cells(column: Cells, metric: Metric) -> Metric:
+    """The metric between a column's cells: as far apart as their nearest values."""
+    return metric_on_cells([column], metric, "values")

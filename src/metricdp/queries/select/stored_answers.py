@@ -1,0 +1,60 @@
+"""Answers as a ledger stores them, and back."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from metricdp.errors import ArgumentError
+from metricdp.queries.select.asking import Asking
+from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers
+
+__all__ = ["stored", "taken_up"]
+
+
+def stored(answers: TableAnswers) -> dict[str, Any]:
+    """What a ledger keeps of answers: the values with their error bars, and how they were made."""
+    tree = answers.to_json()
+    return {name: tree[name] for name in ("question", "groups", "confidence", "parts", "private")}
+
+
+def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
+    """The answers that were stored for this question, or for one that asked for all this and more."""
+    try:
+        rows = tuple(
+            tuple(_found(group["answers"], name) for name in (one.name for one in asking.select.aggregates))
+            for group in tree["groups"]
+        )
+        parts = tuple(
+            Part(
+                tuple(part["answers"]),
+                {name: Fraction(share) for name, share in part["shares"].items()},
+                part["mechanism"],
+                part["optimal"],
+                part["why"],
+            )
+            for part in tree["parts"]
+        )
+        return TableAnswers(
+            asking.select,
+            asking.policy,
+            asking.division.labels,
+            rows,
+            parts,
+            asking.columns,
+            asking.guarantee,
+            tree["confidence"],
+            tree["private"],
+        )
+    except (KeyError, TypeError, ValueError, StopIteration):
+        raise ArgumentError("the ledger holds something else than answers to this question") from None
+
+
+def _found(answers: list[Mapping[str, Any]], name: str) -> TableAnswer:
+    one = next(answer for answer in answers if answer["name"] == name)
+    value = one["value"]
+    return TableAnswer(
+        dt.date.fromisoformat(value) if isinstance(value, str) else value, one["error_bar"], one["tells"]
+    )

@@ -1,0 +1,295 @@
+"""The part of a question that is linear: counts and sums, by group, with Laplace noise of the least mean squared error.
+
+A record adds 1 to a count and its value to a sum. What must be hidden is which record it is, so the noise follows from
+all pairs of records. A sum has more values than could be listed. But for two records with the values v and w in cells
+of that column, what is spent is convex in (v, w), and what may be spent is concave on either side of v = w. So the
+difference is largest at the ends, and the least and the greatest value of each cell stand for all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metricdp.errors import ArgumentError, OutOfDomainError, UnsupportedMetricError
+from metricdp.exact.progress import Stopwatch
+from metricdp.metrics import Metric, Space, attributes
+from metricdp.policies.askable import Askable, absent_at
+from metricdp.policies.cells.listed import CategoryCells, Cells
+from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
+from metricdp.queries.select.division import Division, Shares, check_kinds, check_work, metric_of_cells
+from metricdp.queries.universes.counting import histogram
+from metricdp.queries.universes.summing import totals
+from metricdp.queries.universes.universe import Universe
+from metricdp.queries.workloads.allocate import allocate
+from metricdp.queries.workloads.allocation import Allocation
+from metricdp.queries.workloads.workload import Workload
+from metricdp.sources.opening import count_rows
+from metricdp.sources.table import Declared
+
+__all__ = ["Amount", "LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers"]
+
+MOST_EXACT = 250
+"""More queries than this share their noise by the paper's strategy 3; fewer, by the one with the least error."""
+
+_FEW = 64
+_PLACES = 6
+"""Decimal places that numbers of a CSV file are read with."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """One linear query.
+
+    Attributes:
+        kind: a count of records, or of those that have a value, or a sum of values.
+        column: of which; None for a count of all records.
+        group: the place of the group.
+        centre: what is taken from each value before it is added. Sums of smaller values need less noise.
+    """
+
+    kind: Literal["count", "sum"]
+    column: str | None
+    group: int
+    centre: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One of the values that stand for all of a column: as the metric sees it, its cell, and what it adds to a sum."""
+
+    point: Any
+    cell: int
+    value: int | Fraction | None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPart:
+    """Counts and sums by group, and the noise for all of them together.
+
+    Attributes:
+        policy: the universe and its metric.
+        division: the groups.
+        amounts: the queries.
+        summed: the columns whose values matter, or whether they are missing.
+        shares: what of the metric may be spent.
+    """
+
+    policy: Askable
+    division: Division
+    amounts: tuple[Amount, ...]
+    summed: tuple[str, ...]
+    shares: Shares
+
+    @property
+    def columns(self) -> tuple[Cells, ...]:
+        """All columns on which the answers depend."""
+        known = {name: self.policy.column(name) for name in self.summed}
+        known |= {column.name: column for column in self.division.columns}
+        return tuple(known[name] for name in self.policy.names if name in known)
+
+    # Noise
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The queries over all kinds of records that have to be told apart from each other."""
+        axes = {column.name: self._axis(column) for column in self.columns}
+        check_kinds(len(axis) for axis in axes.values())
+        check_work(len(self.amounts), math.prod(len(axis) for axis in axes.values()))
+        kinds = list(itertools.product(*axes.values()))
+        metrics = {column.name: self._metric(column) for column in self.columns}
+        metric: Metric | None = attributes(metrics) if metrics else None
+        points: list[Any] = [tuple(part.point for part in kind) for kind in kinds]
+        if self.policy.absent is not None:
+            points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
+        assert metric is not None  # where nothing is secret, nothing is asked of this part
+        groups = self._groups(kinds, list(axes))
+        values = {name: [kind[place].value for kind in kinds] for place, name in enumerate(axes)}
+        rows = np.zeros((len(self.amounts), len(points)), dtype=object)
+        for row, amount in zip(rows, self.amounts, strict=True):
+            for place in np.flatnonzero(groups == amount.group).tolist():
+                value = 1 if amount.column is None else values[amount.column][place]
+                row[place] = 0 if value is None else _plain(value - amount.centre) if amount.kind == "sum" else 1
+        space = Space(points, metric)
+        return Workload(rows, space, [f"{place}: {amount}" for place, amount in enumerate(self.amounts)])
+
+    def allocate(self, watch: Stopwatch | None = None) -> Allocation:
+        """The noise: errors count beside the most that one record can add."""
+        weights = [1 / Fraction(max(map(abs, row), default=0) or 1) ** 2 for row in self.workload.given.tolist()]
+        method: Literal["exact", "proportional"] = "exact" if len(self.amounts) <= MOST_EXACT else "proportional"
+        limit = None if watch is None or watch.time_limit is None else max(watch.left, 1e-3)
+        progress = None if watch is None else watch.progress
+        return allocate(self.workload, method, weights=weights, time_limit=limit, progress=progress)
+
+    def _groups(self, kinds: Sequence[Any], names: list[str]) -> NDArray[np.int64]:
+        """The place of the group of each kind of record."""
+        across = [names.index(name) for name in self.division.names]
+        if not across:
+            return np.zeros(len(kinds), dtype=np.int64)
+        cells = np.array([[kind[axis].cell for kind in kinds] for axis in across])
+        return np.asarray(self.division.group[np.ravel_multi_index(tuple(cells), self.division.shape)])
+
+    def _metric(self, column: Cells) -> Metric:
+        own = self.shares.metric(self.policy, column.name)
+        return own if column.name in self.summed else metric_of_cells(column, own)
+
+    def _axis(self, column: Cells) -> list[_Kind]:
+        if column.name not in self.summed:
+            there = [None if cell == column.missing_code else 1 for cell in range(len(column))]
+            return [_Kind(point, cell, there[cell]) for cell, point in enumerate(column.points)]
+        axis = self._listed(column) if isinstance(column, CategoryCells) else self._ends(column)
+        if column.missing_code is not None:
+            axis.append(_Kind(None, column.missing_code, None))
+        return axis
+
+    def _listed(self, column: CategoryCells) -> list[_Kind]:
+        return [_Kind(column.declared[cell], cell, value) for cell, value in enumerate(column.values)]
+
+    def _ends(self, column: Cells) -> list[_Kind]:
+        assert isinstance(column, OrderedCells)
+        divided = column.name in self.division.names
+        low, high = column.bounds
+        if divided and isinstance(column, NumberCells):
+            raise ArgumentError(
+                f"column {column.name!r} is summed and also divides the records: its cells touch, so declare it as an "
+                "integer, or ask for one of the two"
+            )
+        cells = list(enumerate(column.intervals)) if divided else [(0, Interval(low, high))]
+        every = isinstance(column, IntegerCells) and high - low < _FEW
+        if not every and not _bends_outward(self.policy.metric(column.name)):
+            raise UnsupportedMetricError(
+                f"column {column.name!r}: no noise for its sum is known under {self.policy.metric(column.name)}; use "
+                "absolute or an ε"
+            )
+        return [_Kind(value, code, value) for code, cell in cells for value in _stand_ins(cell, every)]
+
+    # Truth
+
+    def truth(self, source: Any, engine: Any) -> list[Fraction]:
+        """The true answers, which are private; read from the table, cell by cell."""
+        cells = self._counted(source, engine)
+        sums = {amount.column for amount in self.amounts if amount.kind == "sum"}
+        added = {name: self._added(source, name, engine) for name in sorted(str(name) for name in sums)}
+        answers = []
+        for amount in self.amounts:
+            inside = self.division.group == amount.group
+            if amount.kind == "sum":
+                chosen = added[str(amount.column)][inside].tolist()
+                number = int(cells[amount.column][inside].sum())
+                answers.append(sum(map(Fraction, chosen), Fraction(0)) - number * amount.centre)
+            else:
+                answers.append(Fraction(int(cells[amount.column][inside].sum())))
+        return answers
+
+    def _counted(self, source: Any, engine: Any) -> dict[str | None, NDArray[np.int64]]:
+        """How many records are in each cell of the division; by column, how many of them have a value."""
+        extra = [column for column in self.columns if column.name not in self.division.names]
+        columns = [*self.division.columns, *(_whole(column) for column in extra)]
+        if not columns:
+            whole = count_rows(source, Declared(dialect=self.policy.policy.dialect), engine)
+            check_records(whole, self.policy)
+            return {None: np.array([whole], dtype=np.int64)}
+        universe = Universe(columns)
+        found = histogram(source, universe, engine, dialect=self.policy.policy.dialect)
+        check_records(found.records, self.policy)
+        counts = found.counts.reshape(universe.shape)
+        shape = self.division.shape
+
+        def by_cell(kept: NDArray[np.int64]) -> NDArray[np.int64]:
+            beyond = tuple(range(len(shape), kept.ndim))
+            return np.asarray(kept.sum(axis=beyond).reshape(-1), dtype=np.int64)
+
+        counted: dict[str | None, NDArray[np.int64]] = {None: by_cell(counts)}
+        for axis, column in enumerate(columns):
+            kept = counts
+            if column.missing_code is not None:
+                kept = counts.copy()
+                kept[(slice(None),) * axis + (column.missing_code,)] = 0
+            counted[column.name] = by_cell(kept)
+        return counted
+
+    def _added(self, source: Any, name: str, engine: Any) -> NDArray[Any]:
+        """The sum of a column in each cell of the division, exactly."""
+        column = self.policy.column(name)
+        low, high = bounds_of(column)
+        found = totals(
+            source,
+            Universe(self.division.columns or [_whole(column)]),
+            name,
+            (low, high),
+            outside=getattr(column, "outside", "refuse"),
+            missing="refuse" if column.missing is None else "skip",
+            places=_PLACES if isinstance(column, NumberCells) else 0,
+            engine=engine,
+            dialect=self.policy.policy.dialect,
+        )
+        sums = np.empty(len(found), dtype=object)
+        sums[:] = found.sums
+        return sums if self.division.columns else np.array([sum(sums.tolist())], dtype=object)
+
+
+def check_records(found: int, policy: Askable) -> None:
+    """Refuse a table that has not as many records as the policy says; how many it has is not told."""
+    if policy.records is not None and found != policy.records:
+        raise OutOfDomainError("the table has not the number of records that the policy declares public (records = ..)")
+    if policy.capacity is not None and found > policy.capacity:
+        raise OutOfDomainError("the table has more records than the policy says there can be (capacity = ..)")
+
+
+def holds_numbers(column: Cells) -> bool:
+    """Whether its values are numbers, all of them within bounds."""
+    listed = isinstance(column, CategoryCells) and isinstance(column.values[0], int)
+    return column.other is None and (listed or isinstance(column, IntegerCells | NumberCells))
+
+
+def check_numbers(column: Cells) -> None:
+    """Refuse a column whose values cannot be added up."""
+    if holds_numbers(column):
+        return
+    if column.other is not None:
+        raise ArgumentError(
+            f"column {column.name!r}: values outside are counted in the cell {column.other!r} and have no number; "
+            'declare outside = "clamp" to ask for more than counts'
+        )
+    raise ArgumentError(f"column {column.name!r} holds no numbers to add up; count its values, or group by them")
+
+
+def bounds_of(column: Cells) -> tuple[Any, Any]:
+    """The least and the greatest value of a column of numbers."""
+    if isinstance(column, OrderedCells):
+        low, high = column.bounds
+        return low, high
+    assert isinstance(column, CategoryCells)
+    return min(column.values), max(column.values)
+
+
+def _whole(column: Cells) -> Cells:
+    """The column with one cell for all its values, besides the one for missing ones."""
+    if isinstance(column, IntegerCells):
+        return IntegerCells(column.name, column.bounds, edges=(), outside=column.outside, missing=column.missing)
+    if isinstance(column, NumberCells):
+        return NumberCells(column.name, column.bounds, outside=column.outside, missing=column.missing)
+    return column
+
+
+def _plain(value: Fraction) -> int | Fraction:
+    return value.numerator if value.denominator == 1 else value
+
+
+def _stand_ins(cell: Interval, every: bool) -> list[Any]:
+    if every:
+        return list(range(cell.first, cell.last + 1))
+    return [cell.first] if cell.first == cell.last else [cell.first, cell.last]
+
+
+def _bends_outward(metric: Metric) -> bool:
+    """Whether the distance of two numbers is a concave function of their difference, wherever they differ."""
+    return metric.concave and not any(leaf.moments for leaf in metric.leaves)

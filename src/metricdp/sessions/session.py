@@ -1,0 +1,330 @@
+"""A session: one table, its policy, and the account that everything about it is charged to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from metricdp.errors import ArgumentError, ImpossibleError
+from metricdp.exact.level import rational
+from metricdp.ledger import Balance, Ledger, What
+from metricdp.ledger.charging import as_ledger, question_charge, refuse_seeds, table_charge, which_account
+from metricdp.ledger.entries import canonical, digest
+from metricdp.metrics import Guarantee, Metric
+from metricdp.policies.policy import Policy
+from metricdp.queries.select.asking import Asking
+from metricdp.queries.select.stored_answers import stored, taken_up
+from metricdp.queries.select.table_answers import TableAnswers
+from metricdp.sessions.preview import Preview
+from metricdp.sources.digests import digest as file_digest
+from metricdp.tables import Release, sanitize
+
+__all__ = ["Session"]
+
+_STEPS = 24
+"""Halvings in the search for the least that must be spent: to one part in 16 million."""
+
+
+class Session:
+    """Ask about a table and sanitize it, with every release charged to one account before it leaves.
+
+    Args:
+        source: a file or frame; see `metricdp.tables.sanitize`.
+        policy: a Policy, the path of one, or a dict of what its file would hold.
+        ledger: a `Ledger` or its address; None to keep account for this session alone.
+        account: which account of the ledger; the only one, where there is one.
+        engine: what reads the table.
+        who: asks, for the record.
+        purpose: what the answers are wanted for, for the record.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"sex": ["F", "F", "M"], "age": [30, 50, 39]})
+    >>> policy = {
+    ...     "format": 2,
+    ...     "records": 3,
+    ...     "columns": {
+    ...         "sex": {"type": "category", "values": ["F", "M"], "epsilon": 1000, "missing": "refuse"},
+    ...         "age": {"type": "integer", "bounds": [0, 120], "epsilon": 1000, "missing": "refuse"},
+    ...     },
+    ... }
+    >>> session = Session(people, policy)
+    >>> answers = session.ask("select count(*) from people group by sex")
+    >>> [round(one.value) for one in answers["count(*)"]], str(session.spent)
+    ([2, 1], 'ℓ₁(1000·[x ≠ y] (sex))')
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        policy: Policy | str | Path | Mapping[str, Any],
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+        *,
+        engine: Any = None,
+        who: str = "",
+        purpose: str = "",
+    ) -> None:
+        self.source, self.policy, self.engine = source, Policy.of(policy), engine
+        self.ledger = None if ledger is None else as_ledger(ledger)
+        self.policy.refuse_without_ledger(self.ledger is not None)
+        if self.ledger is None and account is not None:
+            raise ArgumentError("an account is one of a ledger: give the ledger too")
+        self.account = None if self.ledger is None else which_account(account, self.ledger)
+        self._who, self._purpose = who, purpose
+        self._charged: list[Guarantee] = []
+
+    # Ask
+
+    def ask(
+        self,
+        question: str,
+        *,
+        key: str | None = None,
+        within: float | None = None,
+        most: float | Fraction | None = None,
+    ) -> TableAnswers:
+        """Answer a question in SQL, with error bars, and charge it.
+
+        A question that was answered before about the same file, or is a part of one that was, is answered from the
+        ledger and costs nothing.
+
+        Args:
+            question: ``select AGGREGATES [from ..] [where CONDITION] [group by COLUMNS]``; see `metricdp.queries.ask`.
+            key: of the request, where it may be sent twice; see `Ledger.charge`.
+            within: the widest error bar at 95% that is wanted. The least that brings it about is spent, found from the
+                policy and public facts alone.
+            most: how many times the policy's metric ``within`` may spend; 1 where nothing is said.
+
+        Raises:
+            BudgetError: the account cannot bear it; nothing was charged.
+            ImpossibleError: ``within`` cannot be had for so much, or depends on a secret count.
+        """
+        asking = self._read(question, within, most)
+        charge = self._charge_of(asking)
+        if self.ledger is None or charge is None:
+            answers = asking.answer(self.source, self.engine, charged=self.ledger is not None)
+            self._charged += [] if charge is None else [charge]
+            return answers
+        assert self.account is not None
+        free = self._known_answer(asking)
+        if free is not None:
+            return free
+        refuse_seeds()
+        request = self._request(asking)
+        if key is not None:
+            asked = [one.name for one in asking.select.aggregates]
+            done = self.ledger.release(
+                self.account,
+                charge,
+                self._what(question),
+                lambda: stored(asking.answer(self.source, self.engine, charged=True)),
+                key=key,
+                request=request | {"asked": asked},
+            )
+            return taken_up(asking, done.answer)
+        problem = self.ledger.refusal(self.account, charge)
+        if problem is not None:
+            raise problem
+        computed = stored(asking.answer(self.source, self.engine, charged=True))  # bad data end here, and cost nothing
+        receipt = self.ledger.charge(
+            self.account, charge, self._what(question), key=self._own_key(asking, request), request=request
+        )
+        return taken_up(asking, self.ledger.answer(receipt, computed).answer)
+
+    def ask_together(self, questions: Sequence[str]) -> list[TableAnswers]:
+        """Several questions about the same records and groups, as one: they share the policy's metric.
+
+        One by one, each would spend it on the columns that they have in common; `saved_together` says how much.
+        """
+        joined = self._joined(questions)
+        answers = self.ask(joined.select.text)
+        return [taken_up(self._read(question), stored(answers)) for question in questions]
+
+    def saved_together(self, questions: Sequence[str]) -> tuple[Metric | None, Metric | None]:
+        """What the questions cost as one, and what they would cost one by one."""
+        together = self._charge_of(self._joined(questions))
+        alone = [charge for charge in map(self._charge_of, map(self._read, questions)) if charge is not None]
+        added = None
+        for charge in alone:
+            added = charge.metric if added is None else added + charge.metric
+        return None if together is None else together.metric, added
+
+    def preview(self, question: str, *, within: float | None = None, most: float | Fraction | None = None) -> Preview:
+        """What asking would cost and the error to expect, without reading a row."""
+        asking = self._read(question, within, most)
+        charge, bars = self._charge_of(asking), asking.error_bars()
+        if charge is None or self.ledger is None:
+            return Preview(question, charge, bars, True)
+        assert self.account is not None
+        if self._known_answer(asking) is not None:
+            return Preview(question, charge, bars, True, "it was answered before, and is free", True)
+        problem = self.ledger.refusal(self.account, charge)
+        return Preview(question, charge, bars, problem is None, "" if problem is None else str(problem))
+
+    # Sanitize
+
+    def sanitize(
+        self, out: str | Path | None = None, *, overwrite: bool = False, key: str | None = None
+    ) -> Release[Any]:
+        """Release the whole table, as the policy says: checked first, then charged, then made."""
+        if self.ledger is None:
+            release = sanitize(self.source, self.policy, out, self.engine, overwrite=overwrite, by=self._who or None)
+            self._charged.append(table_charge(self.policy))
+            return release
+        return sanitize(
+            self.source,
+            self.policy,
+            out,
+            self.engine,
+            self.ledger,
+            overwrite=overwrite,
+            by=self._who or None,
+            account=self.account,
+            key=key,
+        )
+
+    # What is left
+
+    @property
+    def balance(self) -> Balance | None:
+        """What the account has spent and has left; None without a ledger."""
+        return None if self.ledger is None or self.account is None else self.ledger.balance(self.account)
+
+    @property
+    def spent(self) -> Metric | None:
+        """The metric of all that the account, or this session, has spent; None where that is nothing."""
+        if self.balance is not None:
+            return self.balance.spent
+        spent = None
+        for charge in self._charged:
+            spent = charge.metric if spent is None else spent + charge.metric
+        return spent
+
+    @property
+    def left(self) -> Metric | None:
+        """The metric that one more release may have at most; None where nothing is left, or without a ledger."""
+        return None if self.balance is None else self.balance.left
+
+    def __repr__(self) -> str:
+        where = "" if self.balance is None else f"; {self.balance}"
+        return f"Session({len(self.policy.columns)} columns{where})"
+
+    def _repr_html_(self) -> str:
+        return "<p>no ledger</p>" if self.balance is None else self.balance._repr_html_()
+
+    # Inside
+
+    def _read(self, question: str, within: float | None = None, most: float | Fraction | None = None) -> Asking:
+        asking = Asking.of(question, self.policy.askable)
+        if within is None:
+            if most is not None:
+                raise ArgumentError("most= goes with within=: it is the most that an error bar may cost")
+            return asking
+        return self._least(
+            asking, rational(within, "error bar"), Fraction(1) if most is None else rational(most, "most")
+        )
+
+    def _least(self, asking: Asking, within: Fraction, most: Fraction) -> Asking:
+        """The question with the least scale whose error bars are all within what is wanted."""
+        if within <= 0 or most <= 0:
+            raise ArgumentError("an error bar is positive, and so is the most that it may cost")
+        if any(one.kind == "average" for one in asking.select.aggregates):
+            raise ImpossibleError(
+                "the error bar of an average depends on how many there are, which is secret: ask for sum(..) and "
+                "count(*) with bars of their own, the count first"
+            )
+
+        def scaled(scale: Fraction) -> Asking:
+            return replace(asking, scale=scale)
+
+        def fits(scale: Fraction) -> bool:
+            return all(bar is not None and bar <= within for bar in scaled(scale).error_bars().values())
+
+        if not fits(most):
+            bars = scaled(most).error_bars()
+            raise ImpossibleError(
+                f"for {float(most):.4g} times the policy's metric the error bars are {bars}, not within "
+                f"{float(within):.6g}: allow more with most=, or ask for fewer things or groups at once"
+            )
+        low, high = Fraction(0), most
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if fits(middle) else (middle, high)
+        return scaled(high)
+
+    def _joined(self, questions: Sequence[str]) -> Asking:
+        """One question for several that have the same condition and groups."""
+        read = [self._read(question).select for question in questions]
+        if not read:
+            raise ArgumentError("there are no questions")
+        if any((one.where, one.groups) != (read[0].where, read[0].groups) for one in read):
+            raise ArgumentError("only questions with the same condition and the same groups can be asked as one")
+        names = dict.fromkeys(aggregate.name for one in read for aggregate in one.aggregates)
+        rest = _after_aggregates(read[0].text)
+        return self._read(f"select {', '.join(names)}{rest}")
+
+    def _charge_of(self, asking: Asking) -> Guarantee | None:
+        charge = question_charge(self.policy, asking.columns)
+        return None if charge is None else Guarantee(charge.metric * asking.scale)
+
+    def _what(self, question: str) -> What:
+        return What(
+            question,
+            mechanism="Laplace and geometric noise, shared among the answers",
+            purpose=self._purpose,
+            who=self._who,
+            versions={"policy": digest(self.policy.text)},
+        )
+
+    def _snapshot(self) -> str | None:
+        """Which file this is, as it is now; None where the source is none, and may change unseen.
+
+        Whoever knows all but one record of a file could find that record by the file's digest. So what goes into the
+        ledger is a digest that only the ledger can compute.
+        """
+        if self.ledger is None or not isinstance(self.source, str | Path) or not Path(self.source).exists():
+            return None
+        return self.ledger.sealed(file_digest(self.source))
+
+    def _request(self, asking: Asking) -> dict[str, Any]:
+        return {
+            "where": repr(asking.select.where),
+            "groups": list(asking.select.groups),
+            "policy": digest(self.policy.text),
+            "scale": str(asking.scale),
+            "snapshot": self._snapshot(),
+        }
+
+    @staticmethod
+    def _prefix(request: Mapping[str, Any]) -> str | None:
+        """How the keys of all questions begin that are about the same records, groups and snapshot."""
+        return None if request["snapshot"] is None else f"question {digest(canonical(request))[:32]} "
+
+    def _own_key(self, asking: Asking, request: Mapping[str, Any]) -> str | None:
+        """A key for the question on this snapshot, so that it is never charged twice; None without a snapshot."""
+        prefix = self._prefix(request)
+        names = canonical([one.name for one in asking.select.aggregates])
+        return None if prefix is None else prefix + digest(names)[:32]
+
+    def _known_answer(self, asking: Asking) -> TableAnswers | None:
+        """An answer that the ledger has for this question about this snapshot, or for one with all of it and more."""
+        assert self.ledger is not None
+        assert self.account is not None
+        prefix = self._prefix(self._request(asking))
+        if prefix is None:
+            return None
+        wanted = {one.name for one in asking.select.aggregates}
+        for tree in self.ledger.answers_under(self.account, prefix):
+            if wanted <= {one["name"] for one in tree["groups"][0]["answers"]}:
+                return taken_up(asking, tree)
+        return None
+
+
+def _after_aggregates(text: str) -> str:
+    """What follows the aggregates of a question."""
+    found = re.search(r"\s(from|where|group\s+by)\s", text, re.IGNORECASE)
+    return "" if found is None else text[found.start() :]

@@ -1,0 +1,22 @@
+"""What the name of a file says that it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["STANDARD", "kind_of_file"]
+
+STANDARD = "-"
+"""In place of a path: standard input or output, which are CSV."""
+
+
+def kind_of_file(path: str | Path) -> str:
+    """What a file's name says that it is, in small letters: ``.parquet``, ``.csv.gz``; empty where it says nothing.
+
+    >>> kind_of_file("people.CSV.gz"), kind_of_file("-"), kind_of_file("people")
+    ('.csv.gz', '.csv', '')
+    """
+    if str(path) == STANDARD:
+        return ".csv"
+    endings = [ending.lower() for ending in Path(path).suffixes[-2:]]
+    return "".join(endings) if endings[-1:] == [".gz"] else (endings[-1] if endings else "")

@@ -1,0 +1,1 @@
+"""Engines that sanitize a table where its rows are."""

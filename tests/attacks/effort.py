@@ -1,0 +1,30 @@
+"""How hard the attacks try: a short run inside `make test`, a long one with fresh seeds under `make attack`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+EFFORT = float(os.environ.get("METRICDP_ATTACK", "1"))
+"""How many times more cases than in the short run."""
+
+
+def tries(short: int) -> int:
+    """How many cases to try, where the short run tries ``short``."""
+    return max(1, round(short * EFFORT))
+
+
+def attack(short: int) -> Callable[[Any], Any]:
+    """Hypothesis settings of a test that tries ``short`` cases in the short run, the same ones each time.
+
+    The long run tries more of them, and others every time.
+    """
+    return settings(
+        max_examples=tries(short),
+        deadline=None,
+        derandomize=EFFORT <= 1,
+        suppress_health_check=list(HealthCheck),
+    )

@@ -1,0 +1,448 @@
+"""Random policies, tables and SQL: what the whole vector of answers tells of any two neighbouring tables, exactly.
+
+The noise of every answer is independent of the others'. Laplace noise of scale c, rounded or not, tells two truths Δ
+apart by exactly Δ/c, at answers beyond both; truncated geometric noise of level a by exactly a Δ, at its ends. So what
+all answers tell of two tables is the sum of these, and must not exceed what the policy says: the sum over the columns
+that the answers depend on, by way of an absent record where that is nearer.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import tempfile
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+import metricdp as mdp
+from metricdp.errors import ArgumentError, MetricDPError
+from metricdp.metrics.finite import Listed
+from metricdp.policies import Policy
+from metricdp.policies.cells.ordered import IntegerCells, NumberCells
+from metricdp.queries.select.asking import Asking, ask
+from metricdp.queries.select.single_number import single
+from metricdp.queries.single.aggregates import Percentile
+from metricdp.queries.universes.engines.codes import Coded
+from metricdp.queries.universes.engines.grouping import needed
+from metricdp.queries.universes.summing import totals
+from metricdp.queries.universes.universe import Universe
+from metricdp.queries.workloads.allocate import allocate
+from metricdp.queries.workloads.workload import Workload
+from metricdp.sources import open_sql
+from tests.attacks.effort import attack
+from tests.attacks.questions import Declared, measured, policies, statements
+
+MOST_KINDS = 150
+MOST_DRAWN = 20
+REACH: Counter[str] = Counter()
+
+
+def codes_of(column, declared: Declared, values):
+    """The place of each value's cell as the engine finds it; negative where the table would be refused."""
+    table = pa.table({column.name: declared.arrow(list(values)), "id": np.arange(len(values))})
+    with open_sql(table, needed(Universe([column]), {"id": "int64"})) as found:
+        coded = Coded.of(found, [column])
+        read = found.read(f"select source.id as id, {coded.codes[0]} as code from {coded.rows} order by source.id")
+    return list(read["code"])
+
+
+def summands(column, declared: Declared, values):
+    """What each value adds to a sum, as the engine has it; None where it is missing."""
+    table = pa.table({column.name: declared.arrow(list(values)), "id": np.arange(len(values))})
+    low, high = column.bounds if hasattr(column, "bounds") else (min(column.values), max(column.values))
+    found = totals(
+        table,
+        Universe([IntegerCells("id", (0, len(values)))]),
+        column.name,
+        (low, high),
+        outside=getattr(column, "outside", "refuse"),
+        missing="skip",
+    )
+    return [None if value is None else added for value, added in zip(values, found.sums, strict=False)]
+
+
+class Audit:
+    """A question under a policy, and every record that a table can hold."""
+
+    def __init__(self, text, columns, question):
+        self.policy = Policy.parse(text).askable
+        self.asking = Asking.of(question, self.policy)
+        self.columns = [column for column in columns if column.name in self.asking.columns]
+        self.values, self.cells, self.known, self.added, self.distances = {}, {}, {}, {}, {}
+        for declared in self.columns:
+            self.read(declared)
+        self.kinds = list(itertools.product(*(range(len(self.values[column.name])) for column in self.columns)))
+
+    def read(self, declared):
+        name, asking = declared.name, self.asking
+        own = self.policy.column(name)
+        whole = [column for column in asking.division.columns if column.name == name] or [own]
+        codes = codes_of(whole[0], declared, declared.values)
+        also = codes_of(own, declared, declared.values)
+        kept = [k for k, (one, two) in enumerate(zip(codes, also, strict=True)) if one >= 0 and two >= 0]
+        summed = any(amount.column == name and amount.kind == "sum" for amount in asking.amounts)
+        drawn = any(part.name == name for part in asking.percentiles.values())
+        values = [declared.values[k] for k in kept]
+        if summed:
+            kept, values = self.summable(own, declared, kept)
+        self.values[name] = values
+        self.cells[name] = [codes[k] for k in kept]
+        self.known[name] = [also[k] != own.missing_code for k in kept]
+        if drawn:
+            part = next(part for part in asking.percentiles.values() if part.name == name)
+            line = codes_of(part.column, declared, values)
+            self.added[name] = [
+                None if code == part.column.missing_code else part._line(part.column.declared[code]) for code in line
+            ]
+        if summed:
+            self.added[name] = summands(own, declared, values)
+        metric = self.policy.metric(name)
+        names = listed_names(metric)
+        seen = [measured(declared, value, names) for value in values]
+        self.distances[name] = [[metric.enclose(one, two) for two in seen] for one in seen]
+
+    def summable(self, own, declared, kept):
+        """Without floats that have a fraction, which no sum takes."""
+        fraction = isinstance(own, NumberCells) and pa.types.is_floating(declared.kind)
+        values = [(k, declared.values[k]) for k in kept]
+        if fraction:
+            values = [(k, v) for k, v in values if v is None or (math.isfinite(v) and v == math.floor(v))]
+        return [k for k, _ in values], [v for _, v in values]
+
+    # What is promised
+
+    def promised(self, one, two):
+        """The distance of two records, each None where it is absent, between two rationals."""
+        absent = None if self.policy.absent is None else self.policy.absent.enclose()
+        if one is None or two is None:
+            return (Fraction(0),) * 2 if one is two else (Fraction(absent.lower), Fraction(absent.upper))
+        parts = [self.distances[column.name][i][j] for column, i, j in zip(self.columns, one, two, strict=True)]
+        lower, upper = (sum((getattr(part, end) for part in parts), Fraction(0)) for end in ("lower", "upper"))
+        if absent is not None:
+            lower, upper = min(lower, 2 * Fraction(absent.lower)), min(upper, 2 * Fraction(absent.upper))
+        return lower, upper
+
+    # What is told
+
+    def group(self, kind):
+        """The group of a record; -1 where the condition leaves it out."""
+        division = self.asking.division
+        if not division.columns:
+            return 0
+        names = [column.name for column in self.columns]
+        places = [self.cells[column.name][kind[names.index(column.name)]] for column in division.columns]
+        return int(division.group[np.ravel_multi_index(tuple(places), division.shape)])
+
+    def there(self, column, kind):
+        """Whether a record is counted as having a value in a column."""
+        names = [declared.name for declared in self.columns]
+        return self.known[column][kind[names.index(column)]]
+
+    def amount(self, amount, kind):
+        """What a record adds to a linear query."""
+        if kind is None or self.group(kind) != amount.group:
+            return Fraction(0)
+        if amount.column is None:
+            return Fraction(1)
+        if not self.there(amount.column, kind):
+            return Fraction(0)
+        if amount.kind == "count":
+            return Fraction(1)
+        names = [declared.name for declared in self.columns]
+        return Fraction(self.added[amount.column][kind[names.index(amount.column)]]) - amount.centre
+
+    def rates(self):
+        """For each linear query how much it tells for each unit; None where it has no noise."""
+        linear = self.asking.linear
+        if linear is None:
+            return [None] * len(self.asking.amounts)
+        allocation = linear.allocate()
+        alone = single(linear, allocation)
+        rates = [1 / Fraction(scale) if scale else None for scale in allocation.scales]
+        if alone is not None and alone.plan.mechanism is not None:
+            level = alone.plan.mechanism.metric.level
+            rates[alone.place] = Fraction(level.enclose(512).upper)  # finer than what is promised: noise is often tight
+        return rates
+
+    def linear_loss(self):
+        """What the linear queries tell of two records, whatever the others are."""
+        rates = self.rates()
+        kinds = [*self.kinds, *([None] if self.policy.absent is not None else [])]
+        rows = [[self.amount(amount, kind) for amount in self.asking.amounts] for kind in kinds]
+        known = {}
+        for (one, here), (two, there) in itertools.combinations(zip(kinds, rows, strict=True), 2):
+            told = Fraction(0)
+            for rate, x, y in zip(rates, here, there, strict=True):
+                if x != y:
+                    told = math.inf if rate is None else told + rate * abs(x - y)
+            known[one, two] = told
+        return known
+
+    def percentile(self, part, table):
+        """The percentile of each group of a small table."""
+        names = [declared.name for declared in self.columns]
+        place = names.index(part.name)
+        found = [[] for _ in self.asking.division.labels]
+        for kind in table:
+            if kind is not None and self.group(kind) >= 0 and self.added[part.name][kind[place]] is not None:
+                found[self.group(kind)].append(self.added[part.name][kind[place]])
+        query = part.plan.query
+        exact = Percentile(part.p, query.bounds, nulls=True)
+        return [exact.evaluate(values) for values in found]
+
+    def percentile_loss(self):
+        """For two records and any third beside them, the most that all percentiles tell."""
+        parts = list(self.asking.percentiles.values())
+        levels = [
+            None if part.plan.mechanism is None else Fraction(part.plan.mechanism.metric.level.enclose().upper)
+            for part in parts
+        ]
+        kinds = [*self.kinds, *([None] if self.policy.absent is not None else [])]
+        answers = {
+            table: [self.percentile(part, table) for part in parts]
+            for table in itertools.combinations_with_replacement(range(len(kinds)), 2)
+            for table in [tuple(kinds[k] for k in table)]
+        }
+        place = {kind: k for k, kind in enumerate(kinds)}
+        most = {}
+        for one, two in itertools.combinations(kinds, 2):
+            worst = Fraction(0)
+            for beside in kinds:
+                here, there = (answers[tuple(sorted((kind, beside), key=place.__getitem__))] for kind in (one, two))
+                told = Fraction(0)
+                for level, x, y in zip(levels, here, there, strict=True):
+                    moved = sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0))
+                    if moved:
+                        told = math.inf if level is None else told + level * moved
+                worst = max(worst, told)
+                REACH["pairs"] += 1
+            most[one, two] = worst
+        return most
+
+    def agrees(self, kinds):
+        """Whether the table of these records has the answers that are counted with here."""
+        names = [declared.name for declared in self.columns]
+        table = pa.table(
+            {
+                declared.name: declared.arrow([self.values[declared.name][kind[k]] for kind in kinds])
+                for k, declared in enumerate(self.columns)
+            }
+            or {"nobody": [0] * len(kinds)}
+        )
+        linear = self.asking.linear
+        if linear is not None:
+            wanted = [sum((self.amount(amount, kind) for kind in kinds), Fraction(0)) for amount in linear.amounts]
+            assert linear.truth(table, None) == wanted, (names, table.to_pylist())
+        for part in self.asking.percentiles.values():
+            assert part.truth(table, None) == self.percentile(part, kinds), table.to_pylist()
+
+    def check(self):
+        """Raise where two neighbouring tables are told apart beyond what is promised; the tightest part of it."""
+        linear = self.linear_loss()
+        drawn = self.percentile_loss() if self.asking.percentiles else {}
+        if not drawn:
+            REACH["pairs"] += len(linear)
+        tightest = Fraction(0)
+        for (one, two), told in linear.items():
+            told = told + drawn.get((one, two), 0)
+            lower, upper = self.promised(one, two)
+            assert told <= upper, (self.shown(one), self.shown(two), float(told), float(upper))
+            if lower and upper != math.inf:
+                tightest = max(tightest, Fraction(told) / Fraction(lower))
+        return tightest
+
+    def shown(self, kind):
+        """A record by its values."""
+        return kind and [self.values[column.name][k] for column, k in zip(self.columns, kind, strict=True)]
+
+
+def listed_names(metric):
+    """The names that a metric lists; None where it measures anything."""
+    unit = metric.unit
+    return {*unit.listed} if isinstance(unit, Listed) else None
+
+
+@attack(60)
+@given(policies(), st.data())
+def test_no_two_neighbouring_tables_are_told_apart_beyond_the_policy(drawn, data):
+    """Over all random questions: nothing is told beyond the promise, and counts and sums tell all that is allowed."""
+    text, columns = drawn
+    question = data.draw(statements(columns))
+    try:
+        audit = Audit(text, columns, question)
+    except MetricDPError:
+        REACH["refused"] += 1
+        reject()
+    if not audit.kinds or len(audit.kinds) > (MOST_DRAWN if audit.asking.percentiles else MOST_KINDS):
+        reject()
+    REACH["questions"] += 1
+    tightest = audit.check()
+    if data.draw(st.integers(0, 3)) == 0:
+        audit.agrees([data.draw(st.sampled_from(audit.kinds)) for _ in range(2)])
+    noisy = audit.asking.linear is not None and any(audit.rates())
+    if noisy and not audit.asking.percentiles:
+        assert tightest * Fraction(11, 10) > 1, "at a tenth less noise nothing would be found"
+
+
+ROOMS = Declared("rooms", "", pa.int64(), (*range(12),), "10", (), True)
+TENS = Declared("v", "", pa.int64(), (*range(0, 101, 10), None), None, (), True)
+HALVES = Declared("age", "", pa.float64(), (38.0, 39.0, 39.5, 40.0, 41.0, -1.0), "rest", (), True)
+WORDS = Declared("w", "", pa.string(), ("a", "b", "z", None), "b", (), False)
+BEYOND = Declared("v", "", pa.int64(), (0, 1, 2, 3), None, (), True)
+LISTED = 'metric = {metric = "matrix", points = %s, distances = %s}'
+FOUR = LISTED % ("[0, 1, 2, 3]", [[0, 9, 9, 1], [9, 0, 9, 9], [9, 9, 0, 9], [1, 9, 9, 0]])
+CASES = {
+    "other names a number under a distance": (
+        ROOMS,
+        'rooms = {type = "category", values = [1, 2, 3, 4, 10], metric = "ln 2/2 absolute", missing = "refuse", '
+        'count_by = {other = "10"}}',
+        "select count(*) from homes group by rooms",
+    ),
+    "missing names a number": (
+        TENS,
+        f'v = {{type = "category", values = {[*range(0, 101, 10)]}, metric = "1/10 absolute", missing = "secret", '
+        'missing_distance = 200, count_by = {missing = "0"}}',
+        "select avg(v) from t",
+    ),
+    "missing names a number, counted": (
+        TENS,
+        f'v = {{type = "category", values = {[*range(0, 101, 10)]}, metric = "1/10 absolute", missing = "secret", '
+        'missing_distance = 10, count_by = {missing = "0"}}',
+        "select count(*) from t group by v",
+    ),
+    "what is not whole goes to other": (
+        HALVES,
+        'age = {type = "integer", bounds = [0, 60], epsilon = 1, missing = "refuse", '
+        'count_by = {edges = [39, 40], other = "rest"}}',
+        "select count(*) from t group by age",
+    ),
+    "other names a word, and the metric knows more": (
+        WORDS,
+        'w = {type = "category", values = ["a", "b"], missing = "refuse", count_by = {other = "b"}, '
+        + LISTED % ('["a", "b", "z"]', [[0, 9, 1], [9, 0, 9], [1, 9, 0]])
+        + "}",
+        "select count(*) from t where w = 'a'",
+    ),
+    "missing names a word": (
+        WORDS,
+        'w = {type = "category", values = ["a", "b"], epsilon = 4, missing = "secret", missing_distance = 0.5, '
+        'count_by = {other = "b", missing = "b"}}',
+        "select count(*) from t group by w",
+    ),
+    "missing and other share a cell": (
+        WORDS,
+        'w = {type = "category", values = ["a"], epsilon = 0.5, missing = "secret", missing_distance = 10, '
+        'count_by = {other = "rest", missing = "rest"}}',
+        "select count(*) from t group by w",
+    ),
+    "clamped under a list that goes on": (
+        BEYOND,
+        f'v = {{type = "integer", bounds = [0, 2], outside = "clamp", missing = "refuse", {FOUR}}}',
+        "select sum(v) from t",
+    ),
+    "bands under a list of values": (
+        BEYOND,
+        f'v = {{type = "integer", bounds = [0, 3], missing = "refuse", count_by = [2], {FOUR}}}',
+        "select count(*) from t group by v",
+    ),
+    "missing is false": (
+        Declared("b", "", pa.bool_(), (True, False, None), None, (), False),
+        'b = {type = "boolean", epsilon = 1, missing = "secret", missing_distance = 0.5, '
+        'count_by = {missing = "false"}}',
+        "select count(*) from t where b = true",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("size", ["records = 2", "capacity = 2\nabsent = 40"])
+def test_a_cell_that_stands_for_more_than_its_own_value(case, size):
+    """It is as far from others as the nearest of its values, or refused before a table is read."""
+    declared, column, question = CASES[case]
+    try:
+        audit = Audit(f"format = 2\n{size}\n[columns]\n{column}\n", (declared,), question)
+    except MetricDPError:
+        return
+    audit.check()
+
+
+# How tables come in
+
+FIELDS = st.sampled_from(["a", "b", "", "a b", "a,b", 'a"b', "a\nb", '"', "é", " "])
+SHARP = 'format = 2\ncapacity = 99\nabsent = 1000000\n[columns]\nw = {type = "category", values = ["a", "b"], '
+SHARP += 'epsilon = 1000000, count_by = {other = "rest", missing = "none"}}\n'
+
+
+@attack(15)
+@given(st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=5), st.lists(st.integers(0, 99), max_size=2), st.data())
+def test_a_stray_quote_never_makes_one_record_of_many(rows, places, data):
+    """A file is refused, or has as many records as a reader finds that takes nothing but what programs write."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([("w", "v"), *rows])
+    held = text.getvalue()
+    for place in places:
+        at = len("w,v\n") + place % (len(held) - len("w,v\n"))
+        held = held[:at] + data.draw(st.sampled_from(['"', "", "x"])) + held[at + data.draw(st.integers(0, 1)) :]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_text(held, encoding="utf-8", newline="")
+        try:
+            answers = ask(path, Policy.parse(SHARP), "select count(*) from t group by w")
+            whole = ask(path, Policy.parse(SHARP), "select count(*) from t")
+        except MetricDPError:
+            return
+    assert held.count('"') % 2 == 0
+    read = [row for row in csv.reader(io.StringIO(held, newline=""), strict=True) if row][1:]
+    wanted = Counter(row[0] if row[0] in ("a", "b", "") else "rest" for row in read)
+    assert [round(found[0].value) for found in answers.found] == [wanted[word] for word in ("a", "b", "rest", "")]
+    assert round(whole.found[0][0].value) == len(read)
+
+
+@attack(30)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3), st.fractions(0, 2)), min_size=3, max_size=5, unique=True),
+    st.integers(0, 30),
+)
+def test_noise_on_the_globe_keeps_its_promise_at_any_longitude(places, digits):
+    """Longitudes count modulo 360, and floats do not hold large ones: no distance may be taken from those."""
+    points = [
+        (Fraction(latitude, 1000), longitude / 1000 + (360 * 10**digits if row % 2 else 0))
+        for row, (latitude, longitude) in enumerate(places)
+    ]
+    space = mdp.Space(points, mdp.metrics.great_circle() / 100)
+    allocation = allocate(Workload([list(range(len(points))), [row % 2 for row in range(len(points))]], space))
+    tightest = Fraction(0)
+    for i, j in itertools.combinations(range(len(points)), 2):
+        moved = (abs(i - j), abs(i % 2 - j % 2))
+        told = sum(move / Fraction(scale) for move, scale in zip(moved, allocation.scales, strict=True) if move)
+        distance = space.metric.enclose(points[i], points[j])
+        assert told <= distance.upper
+        tightest = max(tightest, told / Fraction(distance.lower))
+    assert tightest > Fraction(999, 1000)
+
+
+@pytest.mark.parametrize("people", ["", '[person]\ncolumn = "id"\nrows = 1\n'], ids=["rows", "people"])
+def test_a_stream_is_answered_like_the_table_that_it_holds(people):
+    """A question with several parts reads the table several times; what came before must not look like no record."""
+    table = pa.table({"id": [str(row) for row in range(100)], "k": ["a", "b"] * 50, "n": [1, 2] * 50})
+    policy = Policy.parse(
+        f"format = 2\ncapacity = 200\nabsent = 1000\n{people}[columns]\n"
+        'k = {type = "category", values = ["a", "b"], epsilon = 1000, missing = "refuse"}\n'
+        'n = {type = "integer", bounds = [0, 5], epsilon = 1000, missing = "refuse"}\n'
+    )
+    question = "select count(*), sum(n), median(n) from t where k = 'a'"
+    reader = table.to_reader()
+    for source in (table, reader):
+        answers = ask(source, policy, question)
+        assert [round(answers[name][0].value) for name in ("count(*)", "sum(n)", "median(n)")] == [50, 50, 1]
+    with pytest.raises(ArgumentError, match="can be read once, and this one has been"):
+        ask(reader, policy, question)

@@ -1,0 +1,190 @@
+"""Questions in SQL: what is read, and why the rest is not."""
+
+import datetime as dt
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from metricdp.errors import ArgumentError, MissingExtraError
+from metricdp.policies import Policy, col, read_select
+from metricdp.queries.universes.universe import Universe
+
+POLICY = Policy.parse("""
+format = 2
+records = 10
+[columns]
+sex = {type = "category", values = ["F", "M"], epsilon = 0.5, missing = "refuse"}
+age = {type = "integer", bounds = [0, 120], within = 5, missing = "refuse"}
+pay = {type = "integer", bounds = [-9, 50000], within = 1000, missing_distance = 30000, count_by.missing = "unknown"}
+native = {type = "boolean", epsilon = 1, missing = "refuse"}
+day = {type = "date", bounds = [2024-01-01, 2024-12-31], within = "7 days", missing = "refuse"}
+"My Column" = {type = "category", values = [1, 2], epsilon = 1, missing = "refuse"}
+""").askable
+
+
+def test_all_that_can_be_asked():
+    select = read_select(
+        """SELECT sex, Count(*), count(pay) AS known, sum(pay), AVG(Pay), median(age), min(age), max(age),
+        percentile(age, 0.9), quantile(age, 0.25), percentile_cont(day, 0.5)
+        FROM any.people AS p WHERE sex = 'F' GROUP BY sex, "My Column";""",
+        POLICY,
+    )
+    assert [(one.kind, one.column, one.p, one.name) for one in select.aggregates] == [
+        ("count", None, None, "count(*)"),
+        ("count", "pay", None, "known"),
+        ("sum", "pay", None, "sum(pay)"),
+        ("average", "pay", None, "avg(Pay)"),
+        ("percentile", "age", 50, "median(age)"),
+        ("percentile", "age", 0, "min(age)"),
+        ("percentile", "age", 100, "max(age)"),
+        ("percentile", "age", 90, "percentile(age, 0.9)"),
+        ("percentile", "age", 25, "quantile(age, 0.25)"),
+        ("percentile", "day", 50, "percentile_cont(day, 0.5)"),
+    ]
+    assert isinstance(select.aggregates[7].p, Fraction)
+    assert select.groups == ("sex", "My Column")
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("sex = 'F'", col("sex") == "F"),
+        ("sex <> 'F'", col("sex") != "F"),
+        ("sex != 'F'", col("sex") != "F"),
+        ("'F' = sex", col("sex") == "F"),
+        ("age < 30", col("age") < 30),
+        ("30 < age", col("age") > 30),
+        ("30 >= age", col("age") <= 30),
+        ("AGE > 29.5", col("age") > Decimal("29.5")),
+        ("pay >= -3", col("pay") >= -3),
+        ("age between 3 and 5", col("age").between(3, 5)),
+        ("age not between 3 and 5", ~col("age").between(3, 5)),
+        ("age in (1, 2, 200)", col("age").isin([1, 2, 200])),
+        ("sex not in ('F')", ~col("sex").isin(["F"])),
+        ("pay is null", col("pay").is_missing()),
+        ("pay is not null", ~col("pay").is_missing()),
+        ("native = true", col("native") == True),  # noqa: E712
+        ("not native = true", ~(col("native") == True)),  # noqa: E712
+        ("day >= '2024-05-01'", col("day") >= dt.date(2024, 5, 1)),
+        ("day = date '2024-05-01'", col("day") == dt.date(2024, 5, 1)),
+        ('"My Column" = 2', col("My Column") == 2),
+        ("sex = 'F' and age < 3 or pay > 7", ((col("sex") == "F") & (col("age") < 3)) | (col("pay") > 7)),
+        ("sex = 'F' and (age < 3 or pay > 7)", (col("sex") == "F") & ((col("age") < 3) | (col("pay") > 7))),
+        ("not (sex = 'F' and age < 3)", ~((col("sex") == "F") & (col("age") < 3))),
+    ],
+)
+def test_conditions(text, predicate):
+    select = read_select(f"select count(*) where {text}", POLICY)
+    merged = Universe(select.conditions)
+    assert len(merged) <= 50, "no more cells than the condition tells apart"
+    names = [column.name for column in select.conditions]
+    if "pay" in names and "age" in names:
+        return  # all cells of both would be too many
+    universe = Universe([POLICY.column(name) for name in names])
+    fine, coarse = universe.where(predicate), merged.where(select.where)
+    if len(names) == 1:
+        (column,), (cells,) = universe.columns, merged.columns
+        starts = [cells.points.index(point) if point in cells.points else None for point in column.points]
+        place = 0
+        for truth, start in zip(fine.tolist(), starts, strict=True):
+            place = place if start is None else start
+            assert coarse[place] == truth
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("select distinct sex from t", "select distinct"),
+        ("select count(distinct age)", "distinct values cannot be bounded"),
+        ("select sum(distinct age)", "distinct values cannot be bounded"),
+        ("select count(*) filter (where age = 1)", "put the condition into where"),
+        ("select sum(age) over (partition by sex)", "no windows and filters"),
+        ("select sum(age + 1)", "not of an expression"),
+        ("select count(1)", "not of an expression"),
+        ("select max(age, pay)", "an aggregate is of one column"),
+        ("select count(*) + 1", "one of count(*)"),
+        ("select cast(count(*) as int)", "one of count(*)"),
+        ("select stddev(pay)", "one of count(*)"),
+        ("select approx_distinct(pay)", "one of count(*)"),
+        ("select 1", "one of count(*)"),
+        ("select *", "one of count(*)"),
+        ("select age", "the values of records are secret"),
+        ("select sex, count(*)", "group by sex"),
+        ("select sex from t group by sex", "nothing is asked of the groups"),
+        ("select sex as s, count(*) from t group by sex", "secret"),
+        ("select percentile(age)", "percentile(x, 0.9)"),
+        ("select percentile(age, 90)", "between 0 and 1"),
+        ("select percentile(age, '0.5')", "a share from 0 to 1"),
+        ("select percentile(age, pay)", "a share from 0 to 1"),
+        ("select percentile_cont(0.5) within group (order by age)", "percentile(x, 0.9)"),
+        ("select count(*), count(*)", "two answers are called 'count(*)'"),
+        ("select count(*) as sex from t group by sex", "two answers are called 'sex'"),
+        ("select count(*) from t, u", "a join"),
+        ("select count(*) from t join u on t.a = u.a", "a join"),
+        ("select count(*) from (select 1)", "a subquery after from"),
+        ("select count(*) from read_csv('x')", "a subquery after from"),
+        ("with q as (select 1) select count(*) from q", "a subquery"),
+        ("select count(*) from t tablesample (10)", "a name and nothing else"),
+        ("select count(*) group by sex having count(*) > 3", "which groups are shown would depend on secrets"),
+        ("select count(*) order by 1", "sort them afterwards"),
+        ("select count(*) limit 1", "choose among the answers"),
+        ("select count(*) limit 1 offset 3", "choose among the answers"),
+        ("select count(*) into x from t", "into: it is no part"),
+        ("select count(*) group by 1", "write its name"),
+        ("select count(*) group by age / 10", "write its name"),
+        ("select count(*) group by rollup(sex)", "write its name"),
+        ("select count(*) group by all", "nothing else"),
+        ("select count(*) group by sex, sex", "'sex' twice"),
+        ("select count(*) where age + 1 > 2", "stands alone"),
+        ("select count(*) where lower(sex) = 'f'", "stands alone"),
+        ("select count(*) where sex like 'F%'", "a condition is made of ="),
+        ("select count(*) where age = pay", "not with others"),
+        ("select count(*) where age > random()", "not with others"),
+        ("select count(*) where age > (select 1)", "not with others"),
+        ("select count(*) where age in (select 1)", "a list of values"),
+        ("select count(*) where exists (select 1)", "a condition is made of"),
+        ("select count(*) where case when age > 1 then true end", "a condition is made of"),
+        ("select count(*) where native", "write native = true"),
+        ("select count(*) where native is true", "a condition is made of"),
+        ("select count(*) where true", "a condition is made of"),
+        ("select count(*) where pay = null", "write is null"),
+        ("select count(*) where t.age = 1", "written alone: age"),
+        ("select count(*) where bogus = 1", "no column 'bogus'"),
+        ("select count(*) where age > 1e999999999", "so large"),
+        ("select count(*) where age > date 'soon'", "a day is written"),
+        ("select count(*) union select count(*)", "one select"),
+        ("select count(*); select count(*)", "one select"),
+        ("drop table people", "one select"),
+        ("insert into t values (1)", "one select"),
+        ("", "one select"),
+        ("select count(*", "cannot be read as SQL"),
+        ("select count(*) where 'open", "cannot be read as SQL"),
+    ],
+)
+def test_what_is_refused_and_why(text, words):
+    with pytest.raises(ArgumentError) as caught:
+        read_select(text, POLICY)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_deeply_nested_conditions_end_in_an_error_or_an_answer():
+    nested = "select count(*) where " + "(" * 2000 + "age = 1" + ")" * 2000
+    with pytest.raises(ArgumentError):
+        read_select(nested, POLICY)
+    wide = "select count(*) where " + " or ".join(["age = 1"] * 150)
+    assert read_select(wide, POLICY).where is not None
+
+
+def test_without_the_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'metricdp\[queries\]'"):
+        read_select("select count(*)", POLICY)
+
+
+def test_a_question_too_deep_to_read_is_refused():
+    for text in ("select count(*) from t where " + " or ".join(["age = 1"] * 4000), "select " + "(" * 4000):
+        with pytest.raises(ArgumentError):
+            read_select(text, POLICY)

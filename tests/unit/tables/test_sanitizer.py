@@ -1,0 +1,111 @@
+"""A policy bound to a schema: what does not fit is said before any row, and all of it at once."""
+
+import pyarrow as pa
+import pytest
+
+from metricdp.errors import PolicyError
+from metricdp.policies import Policy
+from metricdp.tables.sanitizer import Sanitizer
+
+
+def policy(*entries, rest=""):
+    return Policy.parse("format = 2\n" + "\n".join(f"[columns.{entry}" for entry in entries) + "\n" + rest)
+
+
+def schema(**types):
+    return pa.schema(list(types.items()))
+
+
+def bound(made, **types):
+    with pytest.raises(PolicyError) as caught:
+        Sanitizer.of(made, schema(**types))
+    return caught.value.problems
+
+
+def test_bind_reports_everything_at_once():
+    made = policy('pay]\ntype="number"\nwithin=1', 'sick]\ntype="boolean"\nepsilon=1', 'gone]\ntype="keep"')
+    found = bound(made, pay=pa.string(), sick=pa.bool_(), other=pa.int8(), more=pa.int8())
+    assert len(found) == 4
+    assert found[0].startswith("line 2, column 'pay': type 'number' wants a floating-point or decimal column")
+    assert found[0].endswith("and the table has text")
+    assert "line 8, column 'gone': the table has no such column" in found[1]
+    assert "'other'" in found[2]
+    assert 'write other = "drop" or "keep"' in found[2]
+    assert "'more'" in found[3]
+
+
+def test_bind_refuses_two_columns_of_one_name():
+    made = policy('pay]\ntype="number"\nwithin=1')
+    with pytest.raises(PolicyError, match="two columns called 'pay'"):
+        Sanitizer.of(made, pa.schema([("pay", pa.float64()), ("pay", pa.float64())]))
+
+
+def test_bind_drops_metadata_and_columns():
+    made = policy('pay]\ntype="number"\nwithin=1', 'name]\ntype="drop"', rest='[person]\ncolumn="who"\nrows=2')
+    whole = pa.schema([("name", "string"), ("pay", "float32"), ("who", "string")], metadata={"pandas": "{}"})
+    plan = Sanitizer.of(made, whole)
+    assert plan.schema_out == pa.schema([("pay", pa.float32())])
+    assert plan.schema_out.metadata is None
+    assert plan.schema.metadata is None
+
+
+def test_bind_checks_the_person():
+    entry = 'pay]\ntype="number"\nwithin=1'
+    dropped = policy(entry, rest='[person]\ncolumn="who"\nrows=2')
+    assert bound(dropped, pay=pa.float64()) == ("line 5, person: the table has no column 'who'",)
+    assert bound(dropped, pay=pa.float64(), who=pa.list_(pa.int8())) == (
+        "line 5, person, column 'who': text or integers are wanted",
+    )
+    Sanitizer.of(dropped, schema(pay=pa.float64(), who=pa.int8()))
+    rekeyed = policy(entry, rest='[person]\ncolumn="who"\nrows=2\nrelease="rekey"')
+    assert "integers of 64 bits" in bound(rekeyed, pay=pa.float64(), who=pa.int32())[0]
+    assert Sanitizer.of(rekeyed, schema(pay=pa.float64(), who=pa.int64())).schema_out.names == ["pay", "who"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "accepted", "refused"),
+    [
+        ('type="number"\nwithin=1', ["float", "double", "decimal"], ["int64", "string", "bool"]),
+        ('type="integer"\nwithin=1', ["int8", "uint64", "int64"], ["double", "string"]),
+        ('type="time"\nwithin="5 days"', ["date32", "date64", "s", "ns"], ["int64", "string", "time"]),
+        ('type="time"\nwithin="1 hour"', ["s", "us", "ns"], ["date32", "date64"]),
+        ('type="time"\nwithin="1 s"', ["ms", "us", "ns"], ["s", "date32"]),
+        (
+            'type="category"\nvalues=["a", "b"]\nepsilon=1',
+            ["string", "large", "dictionary"],
+            ["int8", "double", "bool"],
+        ),
+        ('type="category"\nvalues=[1, 300]\nepsilon=1', ["int64", "uint64"], ["int8", "string", "double"]),
+        ('type="boolean"\nepsilon=1', ["bool"], ["int8", "string"]),
+        ('type="set"\nvalues=["a"]\nepsilon=1', ["strings"], ["string", "doubles"]),
+        ('type="series"\nlength=2\nwithin=1', ["doubles", "pairs"], ["double", "strings", "triples"]),
+    ],
+)
+def test_types_are_checked_before_any_row(entry, accepted, refused):
+    types = {
+        **{name: pa.type_for_alias(name) for name in ("float", "double", "int8", "int64", "uint64", "string", "bool")},
+        **{unit: pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")},
+        "decimal": pa.decimal128(10, 2),
+        "date32": pa.date32(),
+        "date64": pa.date64(),
+        "time": pa.time32("s"),
+        "large": pa.large_string(),
+        "dictionary": pa.dictionary(pa.int8(), pa.string()),
+        "strings": pa.list_(pa.string()),
+        "doubles": pa.large_list(pa.float64()),
+        "pairs": pa.list_(pa.float32(), 2),
+        "triples": pa.list_(pa.float32(), 3),
+    }
+    made = policy(f"x]\n{entry}")
+    for name in accepted:
+        Sanitizer.of(made, schema(x=types[name]))
+    for name in refused:
+        (problem,) = bound(made, x=types[name])
+        assert problem.startswith("line 2, column 'x': type ")
+
+
+def test_a_dictionary_too_narrow_for_the_list_is_refused():
+    many = ", ".join(f'"v{number}"' for number in range(200))
+    made = policy(f'x]\ntype="category"\nvalues=[{many}]\nepsilon=1')
+    assert len(bound(made, x=pa.dictionary(pa.int8(), pa.string()))) == 1
+    Sanitizer.of(made, schema(x=pa.dictionary(pa.int16(), pa.string())))
