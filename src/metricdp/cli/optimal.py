@@ -198,7 +198,6 @@ def _draw(found: OptimalResult, secret: str | None, path: Path, overwrite: bool)
     """The map where the points lie in the plane or on the globe, otherwise the matrix."""
     from metricdp.plots.channel_maps import channel_map, channel_shades
     from metricdp.plots.saving import save
-    from metricdp.sources.whole_files import appearing
 
     best, places = found.channel, found.places
     flat = all(
@@ -209,8 +208,7 @@ def _draw(found: OptimalResult, secret: str | None, path: Path, overwrite: bool)
         figure = channel_map(best, best.inputs[row], places, found.names, found.prior.floats)
     else:
         figure = channel_shades(best, found.names)
-    with appearing(path, overwrite) as temporary:
-        save(figure, temporary, path.suffix.lower()[1:])
+    save(figure, path, overwrite=overwrite)
 
 
 def _likeliest(found: OptimalResult) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from metricdp.errors import ArgumentError
 from metricdp.plots.svg import quietly
+from metricdp.sources.whole_files import appearing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,15 +24,36 @@ _UNDATED: dict[str, dict[str, Any]] = {
 }
 
 
-def save(figure: Figure, path: Path, form: str) -> None:
-    """Write a figure, on white, without a date in it.
+def save(figure: Figure, path: str | Path, form: str | None = None, *, overwrite: bool = False) -> None:
+    """Write a figure to a file, on white and without a date in it. The file appears whole or not at all.
 
     Args:
         figure: what was drawn.
-        path: of the file.
-        form: "svg", "png" or "pdf".
+        path: of the file to make.
+        form: "svg", "png" or "pdf"; None for what the ending of the path says.
+        overwrite: whether a file of that name may be replaced.
+
+    Raises:
+        ArgumentError: pictures are not written in that form.
+        FileError: the file exists already, or cannot be written.
+
+    >>> import tempfile
+    >>> import metricdp as mdp
+    >>> figure = mdp.plots.noise_figure(mdp.laplace(mdp.metrics.absolute().within(5)), "euros")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(figure, Path(folder, "noise.svg"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['noise.svg']
     """
+    place = Path(path)
+    wanted = place.suffix.lower()[1:] if form is None else form
+    if wanted not in _UNDATED:
+        raise ArgumentError(f"a picture is written to a file that ends in {', '.join(PICTURES)}; {place.name} does not")
     import matplotlib
 
-    with quietly(), matplotlib.rc_context({"svg.hashsalt": "metricdp"}):
-        figure.savefig(path, format=form, dpi=150, facecolor="white", metadata=_UNDATED[form])
+    with (
+        appearing(place, overwrite) as temporary,
+        quietly(),
+        matplotlib.rc_context({"svg.hashsalt": "metricdp"}),
+    ):
+        figure.savefig(temporary, format=wanted, dpi=150, facecolor="white", metadata=_UNDATED[wanted])

@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from metricdp.errors import MissingExtraError
+from metricdp.sources.whole_files import appearing
 
 __all__ = ["SanitizedTable", "sanitize_shipped"]
 
@@ -50,16 +51,18 @@ def sanitize_shipped(folder: Path) -> SanitizedTable:
     ):
         release = sanitize(source, policy, out=out, overwrite=True)
         before = pyarrow.csv.read_csv(source, convert_options=_like_csv()).select(list(_SHOWN))
-    report.write_text(release.report.html(), encoding="utf-8")
+    with appearing(report, overwrite=True) as temporary:
+        temporary.write_text(release.report.html(), encoding="utf-8")
     try:
         from metricdp.plots.before_after import before_and_after
+        from metricdp.plots.saving import save
 
         after = pyarrow.parquet.read_table(out, columns=list(_SHOWN))
         columns = {
             name: (before[name].drop_null().to_numpy(), after[name].drop_null().to_numpy(), unit)
             for name, unit in _SHOWN.items()
         }
-        before_and_after(columns, "5,630 people, before and after").savefig(picture, dpi=120)
+        save(before_and_after(columns, "5,630 people, before and after"), picture, overwrite=True)
         drawn: str | None = str(picture)
     except MissingExtraError:
         drawn = None
