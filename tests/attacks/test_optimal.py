@@ -187,6 +187,23 @@ def test_random_worst_cases_against_the_exact_optimum(problem):
     sound(channel, space, None, losses, exact_optimum(decays, None, losses))
 
 
+@pytest.mark.parametrize("large", [1e6, 1e15, 1e30, 1e150])
+@pytest.mark.parametrize("tiny", [1e-9, 1e-30, 1e-150])
+def test_worst_cases_with_losses_of_many_sizes(tiny, large):
+    """No solver takes numbers of so many sizes beside each other; what is returned is sound all the same."""
+    space = mdp.Space.line(3, 2 * mdp.ln(2) * m.absolute())
+    decays = [[Fraction(1, 4 ** abs(i - j)) for j in range(3)] for i in range(3)]
+    for losses in (
+        [[0.0, 0.0, tiny], [1.0, large, 0.0], [1.0, large, 0.0]],
+        [[0.0, large, 1.0], [tiny, 0.0, large], [large, tiny, 0.0]],
+        [[-large, tiny, 0.0], [0.0, -tiny, 1.0], [large, 1.0, 0.0]],
+    ):
+        channel = optimal(space, "worst", losses)
+        rows = [list(row) for row in zip(*losses, strict=True)]
+        sound(channel, space, None, rows, exact_optimum(decays, None, rows))
+        assert channel.loss <= min(max(row) for row in losses)  # no worse than always the same output
+
+
 # What was seen to be false
 
 

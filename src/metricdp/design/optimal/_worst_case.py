@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from metricdp.design.optimal._column_search import ROUNDS, TIME, ColumnSearch
+from metricdp.design.optimal._column_search import FLOATS, ROUNDS, TIME, ColumnSearch
 from metricdp.design.optimal._master import Master
 from metricdp.design.optimal._orbits import Orbits
 from metricdp.design.optimal._problem import Problem
@@ -26,6 +26,11 @@ __all__ = ["WorstCase", "WorstCaseSearch"]
 
 _MOST_ROUNDS = 1000
 _CAREFUL = 0.6
+_IDLE = 3
+"""After so many rounds in which neither a column nor a bound is found, floats show no more."""
+
+_MOST_RISK = 1e10
+"""In units of the best constant channel's loss: a column that costs a point more can have a weight of 1e-10 at most."""
 
 
 class WorstCase(Problem):
@@ -78,17 +83,27 @@ class WorstCaseMaster(Master):
         self.belief: Floats = np.full(count, 1 / float(self.sizes.sum()))
 
     def add(self, columns: list[Floats], places: list[int]) -> None:
-        """More columns, each with the place of its output's orbit."""
-        if not columns:
+        """More columns, each with the place of its output's orbit; without those that cost too much to be used.
+
+        Of weight w, a column that costs a point r costs the whole w r, and no more than the best constant channel is
+        of use. So one with a very large r would hardly be used, and no solver takes it beside the others.
+        """
+        risks = [self._risks(column, place) for column, place in zip(columns, places, strict=True)]
+        kept = [k for k, risk in enumerate(risks) if (risk <= _MOST_RISK * self.sizes).all()]
+        if not kept:
             return
-        outputs = self.orbits.representatives[places]
+        columns, places = [columns[k] for k in kept], [places[k] for k in kept]
         sums = np.array([self.orbits.sums(column) for column in columns])
-        risks = [self.orbits.sums(self.costs[:, z] * column) for z, column in zip(outputs, columns, strict=True)]
-        self._program.add_columns(np.zeros(len(columns)), entries=Sparse.of_dense(np.hstack([sums, np.array(risks)])))
+        entries = np.hstack([sums, np.array([risks[k] for k in kept])])
+        self._program.add_columns(np.zeros(len(columns)), entries=Sparse.of_dense(entries))
         self.columns.extend(columns)
         self.places.extend(places)
         self.sums = np.hstack([self.sums, sums.T])
         self.prices = np.concatenate([self.prices, np.zeros(len(columns))])
+
+    def _risks(self, column: Floats, place: int) -> Floats:
+        """What a column of this output costs the points of each orbit."""
+        return self.orbits.sums(self.costs[:, self.orbits.representatives[place]] * column)
 
     def solve(self, seconds: float = math.inf) -> tuple[float, Floats, Floats]:
         """The least largest loss with these columns, their weights, and the price of each orbit; sets `belief`."""
@@ -129,13 +144,13 @@ class WorstCaseSearch(ColumnSearch):
     def run(self, target: float) -> bool:
         """Rounds until the gap, in floats, is at most ``target``; False where time ran out before."""
         prices, belief = self._first(), self._orbit_values(self.prior)
-        careful = _CAREFUL
+        careful, idle = _CAREFUL, 0
         while True:
             self.weigh()
             if self._close(self.bound, target):
                 return True
-            if self.rounds >= _MOST_ROUNDS or self._late():
-                self.stopped = TIME if self._late() else ROUNDS
+            if idle == _IDLE or self.rounds >= _MOST_ROUNDS or self._late():
+                self.stopped = TIME if self._late() else FLOATS if idle == _IDLE else ROUNDS
                 return False
             trial = careful * prices + (1 - careful) * self.duals
             mixed = careful * belief + (1 - careful) * self.master.belief
@@ -146,7 +161,9 @@ class WorstCaseSearch(ColumnSearch):
                 return False
             if self.bound > before:
                 prices, belief, self.prior = trial, mixed, self._belief
-            careful = 0.0 if len(self.master.columns) == known else _CAREFUL
+            moved = len(self.master.columns) > known
+            idle = 0 if moved or self.bound > before else idle + 1
+            careful = _CAREFUL if moved else 0.0
             self.rounds += 1
             if self.tell is not None:
                 self.tell(self)
