@@ -223,6 +223,9 @@ def store_on(apsw, disk, path, synchronous):
         def execute(self, statement, values=None):
             return self.inner.execute(statement, values)
 
+        def executemany(self, statement, values):
+            return self.inner.executemany(statement, values)
+
         def close(self):
             self.inner.close()
 

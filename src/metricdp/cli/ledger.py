@@ -148,7 +148,7 @@ def balance(
     from metricdp.cli.console import print_result, print_text
 
     with _opened(ledger) as found:
-        names = [name] if name is not None else [one.name for one in found.accounts()]
+        names = [name] if name is not None else found.account_names()
         balances = [found.balance(one) for one in names]
     if json:
         print_result([one.to_json() for one in balances])

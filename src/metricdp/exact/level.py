@@ -244,9 +244,15 @@ def _decimal(number: Fraction) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     short = f"{float(number):.12g}"
-    if Fraction(short) == number or (float(short) == float(number) and _is_dyadic(number)):
+    if _is_decimal(number) and (Fraction(short) == number or (float(short) == float(number) and _is_dyadic(number))):
         return short
     return f"{number.numerator}/{number.denominator}" if number.denominator < 10**6 else short
+
+
+def _is_decimal(number: Fraction) -> bool:
+    """Whether finitely many digits write it: its denominator has no other divisors than 2 and 5."""
+    odd = number.denominator >> ((number.denominator & -number.denominator).bit_length() - 1)
+    return pow(5, odd.bit_length(), odd) == 0
 
 
 def _is_dyadic(number: Fraction) -> bool:

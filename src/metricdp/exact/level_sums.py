@@ -146,7 +146,7 @@ class LevelSum:
     def sign(self) -> int:
         """1, 0 or -1, decided exactly."""
         if not self.logarithms:
-            return (self.rational > 0) - (self.rational < 0)
+            return (self.rational.numerator > 0) - (self.rational.numerator < 0)
         if not self.rational and _product_is_one(self.logarithms):
             return 0
         sign = decide_sign(self.ball, _MOST_BITS)

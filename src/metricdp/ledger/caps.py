@@ -16,7 +16,7 @@ from metricdp.ledger.advanced import combined_level, greatest_distance
 from metricdp.ledger.by_name import factor_by_name
 from metricdp.ledger.running import GRID_BITS, Running, grid_above, grid_below
 from metricdp.ledger.terms import MetricTerm, metric_of, terms_of
-from metricdp.ledger.totals import AccountTotals, Price, Spent
+from metricdp.ledger.totals import AccountTotals, Name, Price, Spent
 from metricdp.metrics import Guarantee
 from metricdp.metrics.finite import Listed
 from metricdp.metrics.records import Attributes, Records
@@ -83,6 +83,8 @@ class Cap:
 
     def priced(self, price: Price) -> tuple[Price, Fraction | float | None]:
         """The charge with its metric closed over the secrets, and how far apart they can be where that matters."""
+        if self.secrets is None and not self.composed_delta:
+            return price, None
         found = self._known_prices.get(price.name)
         if found is None:
             closed = self._closed(price.guarantee)
@@ -94,7 +96,7 @@ class Cap:
         return found
 
     @cached_property
-    def _known_prices(self) -> dict[tuple[str, str, str], tuple[Price, Fraction | float | None]]:
+    def _known_prices(self) -> dict[Name, tuple[Price, Fraction | float | None]]:
         return {}
 
     def _greatest(self, price: Price) -> Fraction | float:
@@ -118,10 +120,10 @@ class Cap:
         """Why these totals are not proved to stay within the cap; None where they are."""
         # δ' is set aside from the beginning, also for charges whose plain sum fits: whoever asks may choose by the
         # answers between spending it on charges with a delta and going on by advanced composition, and would get both.
-        problem = self._delta_problem(totals, self.guarantee.delta - self.composed_delta, exactly)
+        problem = self._delta_problem(totals, exactly) if totals.delta.upper else None
         if problem:
             return problem
-        added = self._problem(_terms(totals), _sums(totals), exactly)
+        added = self._problem(totals, _sums(totals), exactly)
         if added is None or not self.composed_delta:
             return added
         composed = self._composed(totals, exactly)
@@ -130,7 +132,7 @@ class Cap:
     def _composed(self, totals: AccountTotals, exactly: Exactly) -> str | None:
         if not totals.bounded:
             return "a charge has no greatest distance, and gains nothing by it"
-        return self._problem(_terms(totals), self._composed_sums(totals), exactly)
+        return self._problem(totals, self._composed_sums(totals), exactly)
 
     def _composed_sums(self, totals: AccountTotals) -> dict[str, Running]:
         return {key: Running.of(LevelSum(self.composed_level(one))) for key, one in totals.spent.items()}
@@ -155,7 +157,8 @@ class Cap:
         step = 1 << GRID_BITS
         return combined_level(Fraction(spent.squares, step), Fraction(spent.drift, step), self.composed_delta)
 
-    def _delta_problem(self, totals: AccountTotals, most: Fraction, exactly: Exactly) -> str | None:
+    def _delta_problem(self, totals: AccountTotals, exactly: Exactly) -> str | None:
+        most = self.guarantee.delta - self.composed_delta
         if totals.delta.upper <= grid_below(most):
             return None
         if totals.delta.lower <= grid_above(most):
@@ -165,9 +168,12 @@ class Cap:
         spent = float(totals.delta.enclosure.upper)
         return f"the deltas add up to {spent:.6g}, and the account has {float(most):.6g} for them"
 
-    def _problem(self, terms: Mapping[str, MetricTerm], sums: Mapping[str, Running], exactly: Exactly) -> str | None:
+    def _problem(self, totals: AccountTotals, sums: Mapping[str, Running], exactly: Exactly) -> str | None:
         over = {key: sums[key] for key in sums if not self._fits(key, sums[key], exactly)}
-        if not over or self._after_paying(terms, sums, over) is not None or self._as_one_metric(terms, sums):
+        if not over:
+            return None
+        terms = _terms(totals)
+        if self._after_paying(terms, sums, over) is not None or self._as_one_metric(terms, sums):
             return None
         return self._reason(terms, sums, over)
 

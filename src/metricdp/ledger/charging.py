@@ -13,8 +13,8 @@ from pathlib import Path
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.bits import source as noise_source
+from metricdp.ledger.directory import some_of
 from metricdp.ledger.ledger import Ledger
-from metricdp.ledger.transactions import some_of
 from metricdp.metrics import Guarantee, Metric, nullable, records
 from metricdp.metrics.nullable import Nullable
 from metricdp.policies.policy import Policy
@@ -93,7 +93,7 @@ def which_account(account: str | None, ledger: Ledger) -> str:
     """The account that was named; or the only one that there is."""
     if account is not None:
         return ledger.account(account).name
-    names = [one.name for one in ledger.accounts()]
+    names = ledger.account_names()
     if len(names) != 1:
         raise ArgumentError(f"which account of the ledger? There are: {some_of(names)}")
     return names[0]

@@ -12,11 +12,11 @@ from metricdp.errors import MetricDPError
 from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.caps import DELTA
+from metricdp.ledger.directory import Directory
 from metricdp.ledger.entries import UNREADABLE, Receipt, canonical, digest, head_after
 from metricdp.ledger.reading import read_rows
 from metricdp.ledger.stores.store import Run, Store
 from metricdp.ledger.totals import AccountTotals, Price, guarantee_from
-from metricdp.ledger.transactions import Directory
 
 __all__ = ["Check", "check_ledger"]
 

@@ -21,10 +21,14 @@ UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticErro
 """What reading raises where something is not as a ledger writes it."""
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_PLAIN = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(value: Any) -> str:
     """A plain value as JSON, always the same text for the same value."""
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = _CANONICAL.encode(value)
         text.encode()  # half a surrogate pair is no text that could be stored
     except (TypeError, ValueError, RecursionError):
         raise ArgumentError(
@@ -56,7 +60,7 @@ def digest(text: str | bytes) -> str:
 
 def head_after(previous: str, fields_: tuple[Any, ...]) -> str:
     """The head of the chain after one more entry: the digest of the head before it and of everything in the entry."""
-    return digest(previous + json.dumps(fields_, ensure_ascii=False, separators=(",", ":")))
+    return digest(previous + _PLAIN.encode(fields_))
 
 
 _WORDS = ("description", "mechanism", "purpose", "who", "versions")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,14 @@ from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.advanced import share
 from metricdp.ledger.caps import Cap
+from metricdp.ledger.directory import can_be_stored
 from metricdp.ledger.entries import CREATED, OPENED, Receipt, What, as_written, canonical, digest, own_versions
+from metricdp.ledger.grouping import Together
 from metricdp.ledger.opening import address, identity, refuse_foreign
 from metricdp.ledger.reader import Answered, LedgerReader, answer_in
 from metricdp.ledger.stores.schema import STEPS, VERSION
 from metricdp.ledger.terms import refuse_long
-from metricdp.ledger.totals import AccountTotals, Price
+from metricdp.ledger.totals import AccountTotals, Price, name_of
 from metricdp.ledger.transactions import Charge, Transaction
 from metricdp.metrics import Guarantee
 
@@ -98,6 +100,7 @@ class Ledger(LedgerReader):
             transaction = Transaction(run, ledger._directory, None, ledger._now)
             body = {"ledger": ledger.id, "version": VERSION, "versions": own_versions()}
             transaction.append(None, CREATED, canonical(body))
+            transaction.finish()
         if ledger._witness is not None:
             ledger._witness.begin(ledger.id)
             ledger._witness.add(transaction.state.sequence, transaction.state.head)
@@ -142,12 +145,12 @@ class Ledger(LedgerReader):
         for part in (cap.delta, limit.composed_delta):
             refuse_long(LevelSum(part))
         with self._writing() as transaction:
-            self._directory.load_accounts(transaction.run)
-            if name in self._directory.accounts:
+            if self._directory.find(transaction.run, name) is not None:
                 raise ArgumentError(f"there is an account {name!r} already; two of one name would be charged as one")
-            if parent is not None:
-                refuse_foreign(name, cap, self._directory.account(transaction.run, parent))
-            number = 1 + max((account.number for account in self._directory.accounts.values()), default=0)
+            above = None if parent is None else self._directory.account(transaction.run, parent)
+            if above is not None:
+                refuse_foreign(name, cap, above)
+            ((number,),) = transaction.run("select coalesce(max(number), 0) + 1 from ledger_accounts", {})
             account = Account(number, name, limit, dataset, receiver, parent, privacy_unit)
             transaction.keep(account.units().items())
             body = canonical(account.body())
@@ -157,7 +160,7 @@ class Ledger(LedgerReader):
                 {
                     "number": number,
                     "name": name,
-                    "parent": None if parent is None else self._directory.accounts[parent].number,
+                    "parent": None if above is None else above.number,
                     "body": body,
                     "totals": canonical(AccountTotals().to_json()),
                 },
@@ -199,9 +202,11 @@ class Ledger(LedgerReader):
             raise ArgumentError("a request key is for one charge")
         if not ready:
             return []
-        with self._writing() as transaction:
-            written = [transaction.charge(charge) for charge in ready]
-            transaction.finish()
+        if len(ready) == 1:  # it is refused before anything is written, so that other threads' charges can be with it
+            written = [self._together.run(lambda transaction: transaction.charge(ready[0]))]
+        else:
+            with self._writing() as transaction:
+                written = [transaction.charge(charge) for charge in ready]
         return [
             Receipt(self.id, sequence, head, charge.account, repeated)
             for charge, (sequence, head, repeated) in zip(ready, written, strict=True)
@@ -218,17 +223,19 @@ class Ledger(LedgerReader):
         """
         if charge.ledger != self.id:
             raise ArgumentError("this receipt is from another ledger")
-        with self._writing() as transaction:
-            found = transaction.run(
-                "select account, head, kind from ledger_entries where sequence = :sequence",
-                {"sequence": charge.sequence},
-            )
-            if not found or found[0][1] != charge.head or found[0][2] != "charged":
-                raise ArgumentError("the ledger has no such charge; check it with its receipts")
-            account = next(one for one in self._directory_accounts(transaction.run) if one.number == found[0][0])
-            before = transaction.state.sequence
-            sequence, head, text = transaction.answer(charge.sequence, account, {"answer": answer})
-        return Answered(answer_in(text), charge, Receipt(self.id, sequence, head, account.name), sequence <= before)
+        text = canonical({"answer": answer})
+        return self._together.run(lambda transaction: self._answer(transaction, charge, text))  # type: ignore[no-any-return]
+
+    def _answer(self, transaction: Transaction, charge: Receipt, text: str) -> Answered:
+        found = transaction.run(
+            "select account, head, kind from ledger_entries where sequence = :sequence", {"sequence": charge.sequence}
+        )
+        if not found or found[0][1] != charge.head or found[0][2] != "charged":
+            raise ArgumentError("the ledger has no such charge; check it with its receipts")
+        account = self._directory.numbered(transaction.run, found[0][0])
+        before = transaction.state.sequence
+        sequence, head, stands = transaction.answer(charge.sequence, account, text)
+        return Answered(answer_in(stands), charge, Receipt(self.id, sequence, head, account.name), sequence <= before)
 
     def release(
         self,
@@ -278,6 +285,14 @@ class Ledger(LedgerReader):
 
     # Inside
 
+    @cached_property
+    def _together(self) -> Together[Transaction]:
+        return Together(self._write)
+
+    def _write(self, work: Callable[[Transaction], None]) -> None:
+        with self._writing() as transaction:
+            work(transaction)
+
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
         """A transaction; what is remembered of the ledger is brought up to date after it."""
@@ -285,6 +300,7 @@ class Ledger(LedgerReader):
             with self._store.writing() as run:
                 transaction = Transaction(run, self._directory, self._state, self._now)
                 yield transaction
+                transaction.finish()
         except BaseException:
             self._state = None
             raise
@@ -294,23 +310,29 @@ class Ledger(LedgerReader):
             self._witness.add(transaction.state.sequence, transaction.state.head)
 
     def _ready(self, account: str, guarantee: Guarantee, what: str | What, key: str | None, request: Any) -> Charge:
-        price, words = self._price(guarantee), What.of(what)
-        told = {"who": _user()} | words.to_json() | {"versions": _versions() | dict(words.versions)}
-        body = f'{{"guarantee":{price.text},"what":{canonical(told)}}}'
+        price = self._price(guarantee)
+        told = _told(what) if isinstance(what, str) else _in_entry(What.of(what))
+        body = f'{{"guarantee":{price.text},"what":{told}}}'
         bound = None
         if key is not None:
             if not _is_name(key):
                 raise ArgumentError(f"a request key is a text of 1 to {_LONGEST_NAME} characters")
-            bound = digest(canonical([list(price.name), words.description if request is None else request]))
+            bound = digest(canonical([price.written_name, What.of(what).description if request is None else request]))
         return Charge(account, price, body, key, bound)
 
     def _price(self, guarantee: Guarantee) -> Price:
-        """The price of a guarantee, remembered for the object itself: to compare large metrics takes longer."""
-        known = self._prices.get(id(guarantee))
-        if known is None or known.guarantee is not guarantee:
+        """The price of a guarantee, remembered for the object itself, and for others that are equal to it."""
+        same, known = self._prices.get(id(guarantee), (None, None))
+        if known is None or same is not guarantee:  # to compare large metrics takes longer than to find an object
+            name = name_of(guarantee) if isinstance(guarantee, Guarantee) else None
+            known = None if name is None else self._equal_prices.get(name)
+            if known is None:
+                known = Price.of(guarantee)
             if len(self._prices) >= _MOST_PRICES:
                 self._prices.clear()
-            known = self._prices[id(guarantee)] = Price.of(guarantee)
+                self._equal_prices.clear()
+            self._prices[id(guarantee)] = guarantee, known
+            self._equal_prices[known.name] = known
         return known
 
     def _refuse_if_behind(self) -> None:
@@ -335,12 +357,22 @@ def _is_name(name: object) -> bool:
     """Whether it is a text that every database can hold: no half of a surrogate pair, and no character 0."""
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
         return False
-    return "\0" not in name and not any("\ud800" <= sign <= "\udfff" for sign in name)
+    return can_be_stored(name)
 
 
 @lru_cache(1)
 def _versions() -> dict[str, str]:
     return own_versions()
+
+
+@lru_cache(1024)
+def _told(what: str) -> str:
+    return _in_entry(What.of(what))
+
+
+def _in_entry(words: What) -> str:
+    """What a charge is for, as its entry holds it."""
+    return canonical({"who": _user()} | words.to_json() | {"versions": _versions() | dict(words.versions)})
 
 
 @lru_cache(1)

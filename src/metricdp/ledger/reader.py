@@ -15,12 +15,13 @@ from metricdp.errors import ArgumentError, BudgetError
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.balances import Balance
 from metricdp.ledger.checking import Check, check_ledger
+from metricdp.ledger.directory import Directory
 from metricdp.ledger.entries import LedgerEntry, Receipt, as_written
 from metricdp.ledger.exporting import export_rows, write_export
 from metricdp.ledger.reading import read_entries
 from metricdp.ledger.stores.store import Run, Store, open_store
-from metricdp.ledger.totals import Price
-from metricdp.ledger.transactions import Directory, State, Transaction, read_totals
+from metricdp.ledger.totals import Name, Price
+from metricdp.ledger.transactions import State, Transaction, read_totals
 from metricdp.ledger.witnesses import Witness
 from metricdp.metrics import Guarantee
 
@@ -55,7 +56,8 @@ class LedgerReader:
         self._now = now or (lambda: datetime.now(UTC))
         self._directory = Directory()
         self._state: State | None = None
-        self._prices: dict[int, Price] = {}
+        self._prices: dict[int, tuple[Guarantee, Price]] = {}
+        self._equal_prices: dict[Name, Price] = {}
         self._secret: bytes | None = None
 
     def account(self, name: str) -> Account:
@@ -68,8 +70,12 @@ class LedgerReader:
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order in which they were opened."""
         with self._store.reading() as run:
-            self._directory.load_accounts(run)
-        return tuple(sorted(self._directory.accounts.values(), key=lambda account: account.number))
+            return self._directory.every_account(run)
+
+    def account_names(self) -> tuple[str, ...]:
+        """The names of all accounts, in the order in which they were opened: quick, however many there are."""
+        with self._store.reading() as run:
+            return tuple(self._names(run).values())
 
     def answer_of(self, charge: Receipt) -> Answered | None:
         """The answer that is stored for a charge; None where there is none yet."""
@@ -98,10 +104,11 @@ class LedgerReader:
         price = Price.of(guarantee)
         with self._store.reading() as run:
             transaction = Transaction(run, self._directory, None, self._now)
-            for one in self._directory.line(run, account):
-                problem = transaction.refusal(one, price)
-                if problem is not None:
-                    return BudgetError(one.name, problem, Balance(one, transaction.totals(one)).words())
+            try:
+                for one in self._directory.line(run, account):
+                    transaction.after(one, price)
+            except BudgetError as problem:
+                return problem
         return None
 
     # What is known
@@ -188,12 +195,8 @@ class LedgerReader:
             self._store.close()
             raise
 
-    def _directory_accounts(self, run: Run) -> Iterable[Account]:
-        self._directory.load_accounts(run)
-        return self._directory.accounts.values()
-
     def _names(self, run: Run) -> Mapping[int, str]:
-        return {account.number: account.name for account in self._directory_accounts(run)}
+        return dict(run("select number, name from ledger_accounts order by number", {}))
 
 
 def answer_in(text: str) -> Any:

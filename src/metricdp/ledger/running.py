@@ -42,6 +42,10 @@ class Running:
     @classmethod
     def of(cls, exact: LevelSum) -> Running:
         """A number that is known exactly."""
+        if not exact.logarithms:
+            top, bottom = exact.rational.numerator << GRID_BITS, exact.rational.denominator
+            lower, rest = divmod(top, bottom)
+            return cls(lower, lower + bool(rest), exact)
         around = exact.enclose(GRID_BITS)
         return cls(grid_below(around.lower), grid_above(around.upper), exact)
 
@@ -96,5 +100,7 @@ def grid_above(number: Fraction | float) -> int:
 
 def _length(exact: LevelSum) -> int:
     """About how many characters it takes."""
-    parts = [exact.rational, *(part for pair in exact.logarithms for part in pair)]
-    return sum(part.numerator.bit_length() + part.denominator.bit_length() for part in parts) // 3
+    bits = exact.rational.numerator.bit_length() + exact.rational.denominator.bit_length()
+    for part in (part for pair in exact.logarithms for part in pair):
+        bits += part.numerator.bit_length() + part.denominator.bit_length()
+    return bits // 3

@@ -31,7 +31,8 @@ _LONGEST = 8192
 """Bits of a level's numerator and denominator, so that it can be written down."""
 
 
-_LARGEST = 2**900
+_LARGEST_BITS = 900
+_ONE = LevelSum.of(1)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def terms_of(metric: Metric) -> Terms:
     [('age', '0.2'), ('sex', '1')]
     """
     terms: Terms = {}
-    for term, level in _walk(metric, ()):
+    for term, level in _found(metric):
         terms[term] = terms[term] + level if term in terms else level
     for level in terms.values():
         refuse_long(level)
@@ -115,11 +116,28 @@ def terms_of(metric: Metric) -> Terms:
 
 def refuse_long(level: LevelSum) -> None:
     """Refuse a level, or a delta, that is too long to be written down or too large to be told from infinity."""
-    parts = [level.rational, *(part for pair in level.logarithms for part in pair)]
-    if any(max(abs(part.numerator), part.denominator).bit_length() > _LONGEST for part in parts):
-        raise LevelError(f"a level in a ledger is a fraction of at most {_LONGEST:,} bits: round it up")
-    if any(abs(part) > _LARGEST for part in parts):
-        raise LevelError("a level in a ledger is below 2^900: what is larger protects nothing; use unprotected()")
+    for part in [level.rational, *(part for pair in level.logarithms for part in pair)]:
+        top, bottom = part.numerator.bit_length(), part.denominator.bit_length()
+        if max(top, bottom) > _LONGEST:
+            raise LevelError(f"a level in a ledger is a fraction of at most {_LONGEST:,} bits: round it up")
+        if top > _LARGEST_BITS and abs(part) > 1 << _LARGEST_BITS:
+            raise LevelError("a level in a ledger is below 2^900: what is larger protects nothing; use unprotected()")
+
+
+def _found(metric: Metric) -> Iterable[tuple[MetricTerm, LevelSum]]:
+    """The terms of a metric; those of its unit are remembered, so that a new level before it costs little."""
+    if not isinstance(metric.unit, Added):
+        try:
+            whole = LevelSum.of(metric.level)
+            return [(term, whole if level is _ONE else level * metric.level) for term, level in _of_unit(metric.unit)]
+        except LevelError:  # a logarithm times a logarithm
+            pass
+    return _walk(metric, ())
+
+
+@lru_cache(4096)
+def _of_unit(unit: Metric) -> tuple[tuple[MetricTerm, LevelSum], ...]:
+    return tuple((term, _ONE if level == _ONE else level) for term, level in _walk(unit, ()))
 
 
 def _walk(metric: Metric, path: tuple[str, ...]) -> Iterable[tuple[MetricTerm, LevelSum]]:

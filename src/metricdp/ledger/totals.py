@@ -21,7 +21,9 @@ from metricdp.metrics.amounts import plain
 if TYPE_CHECKING:
     from metricdp.ledger.caps import Cap
 
-__all__ = ["AccountTotals", "Price", "Spent", "guarantee_from", "guarantee_to"]
+__all__ = ["AccountTotals", "Name", "Price", "Spent", "guarantee_from", "guarantee_to", "name_of"]
+
+Name = tuple[str, int, int, Fraction | None, int, int]
 
 _NOTHING = Running()
 
@@ -55,13 +57,15 @@ class Price:
                 f"a charge is a Guarantee, not {type(guarantee).__name__}; write Guarantee(metric, delta)"
             )
         terms = {term.key: (term, Running.of(level)) for term, level in terms_of(guarantee.metric).items()}
+        if not guarantee.delta:
+            return cls(guarantee, terms, _NOTHING)
         refuse_long(LevelSum(guarantee.delta))
         return cls(guarantee, terms, Running.of(LevelSum(guarantee.delta)))
 
-    @cached_property
+    @property
     def unit(self) -> str:
         """The digest of the metric without the number before it."""
-        return unit_digest(self.guarantee.metric.unit)
+        return self.name[0]
 
     @cached_property
     def text(self) -> str:
@@ -69,9 +73,14 @@ class Price:
         return canonical(guarantee_to(self.guarantee, self.unit))
 
     @cached_property
-    def name(self) -> tuple[str, str, str]:
+    def name(self) -> Name:
         """The digest of the unit, the level and the delta: equal for equal guarantees."""
-        return self.unit, str(plain(self.guarantee.metric.level)), str(self.guarantee.delta)
+        return name_of(self.guarantee)
+
+    @property
+    def written_name(self) -> list[str]:
+        """The name as text, as request keys are bound to it."""
+        return [self.unit, str(plain(self.guarantee.metric.level)), str(self.guarantee.delta)]
 
 
 @dataclass(frozen=True)
@@ -150,14 +159,23 @@ class AccountTotals:
         return cls(tree["charges"], Running.from_json(tree["delta"]), spent, tree["bounded"])
 
 
+def name_of(guarantee: Guarantee) -> Name:
+    """What tells a guarantee from others, quick to compare: the digest of the unit, the level and the delta."""
+    level, delta = guarantee.metric.level, guarantee.delta
+    digest = unit_digest(guarantee.metric.unit)
+    return digest, *level.coefficient.as_integer_ratio(), level.log_of, *delta.as_integer_ratio()
+
+
 def guarantee_to(guarantee: Guarantee, unit: str) -> dict[str, Any]:
     """A guarantee as an entry holds it: the unit by its digest, the rest in plain values."""
+    metric = str(guarantee.metric)
+    scaled = guarantee.metric.unit is not guarantee.metric  # stands in a formula without brackets
     return {
         "unit": unit,
         "level": plain(guarantee.metric.level),
         "delta": str(guarantee.delta),
-        "metric": str(guarantee.metric),
-        "formula": str(guarantee),
+        "metric": metric,
+        "formula": f"{metric}-private" if scaled and not guarantee.delta else str(guarantee),
     }
 
 

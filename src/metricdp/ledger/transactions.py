@@ -13,19 +13,20 @@ from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.balances import Balance
 from metricdp.ledger.caps import DELTA
+from metricdp.ledger.directory import BELOW, Directory
 from metricdp.ledger.entries import ANSWERED, CHARGED, as_written, canonical, head_after
 from metricdp.ledger.terms import written
 from metricdp.ledger.totals import AccountTotals, Price, guarantee_from
-from metricdp.visible import visible_name
 
 if TYPE_CHECKING:
-    from metricdp.ledger.stores.store import Run
+    from metricdp.ledger.stores.store import Rows, Run, Values
     from metricdp.metrics import Metric
 
-__all__ = ["Charge", "Directory", "State", "Transaction"]
+__all__ = ["Charge", "State", "Transaction", "read_totals"]
 
 _CHUNK = 10_000
-_MOST_NAMES = 20
+_MOST_TOTALS = 256
+"""Accounts whose totals are remembered from one transaction to the next."""
 
 INSERT = (
     "insert into ledger_entries (sequence, account, kind, at, key, request, charge, body, head) "
@@ -69,82 +70,34 @@ class State:
     totals: dict[int, AccountTotals] = field(default_factory=dict)
 
 
-class Directory:
-    """What never changes once it is written, and is therefore remembered: accounts and metrics."""
-
-    def __init__(self) -> None:
-        self.accounts: dict[str, Account] = {}
-        self.units: dict[str, Metric] = {}
-        self.stored: set[str] = set()
-
-    def unit(self, run: Run) -> Callable[[str], Metric]:
-        """A function that finds the metric of a digest."""
-        from metricdp.metrics import Metric
-
-        def find(name: str) -> Metric:
-            if name not in self.units:
-                found = run("select written from ledger_metrics where digest = :digest", {"digest": name})
-                with as_written(f"the metric {name[:8]}"):
-                    self.units[name] = Metric.from_toml(found[0][0])
-                self.stored.add(name)
-            return self.units[name]
-
-        return find
-
-    def load_accounts(self, run: Run) -> None:
-        """Read the accounts that are not known yet."""
-        least = max((account.number for account in self.accounts.values()), default=0)
-        rows = run(
-            "select a.body, e.sequence from ledger_accounts a join ledger_entries e on e.account = a.number "
-            "and e.kind = 'opened' where a.number > :least order by a.number",
-            {"least": least},
-        )
-        for body, opened in rows:
-            with as_written("an account"):
-                account = Account.from_body(body, opened, self.unit(run))
-            self.accounts[account.name] = account
-
-    def account(self, run: Run, name: str) -> Account:
-        """The account of a name."""
-        if not isinstance(name, str):
-            raise ArgumentError(f"the name of an account is text, not {type(name).__name__}")
-        if name not in self.accounts:
-            self.load_accounts(run)
-        if name not in self.accounts:
-            raise ArgumentError(f"there is no account {name!r}; there are: {some_of(self.accounts)}")
-        return self.accounts[name]
-
-    def line(self, run: Run, name: str) -> list[Account]:
-        """An account, its parent, and so on."""
-        line = [self.account(run, name)]
-        while line[-1].parent is not None:
-            line.append(self.account(run, line[-1].parent))
-        return line
-
-    def below(self, account: Account) -> list[int]:
-        """The numbers of an account and of all whose charges go to it as well."""
-        numbers = [account.number]
-        names = {account.name}
-        for other in sorted(self.accounts.values(), key=lambda one: one.number):  # parents come before children
-            if other.parent in names:
-                names.add(other.name)
-                numbers.append(other.number)
-        return numbers
-
-
 class Transaction:
-    """Writes into a ledger, inside one transaction of its store."""
+    """Writes into a ledger, inside one transaction of its store.
+
+    New entries are held back and written together, before the next statement of another kind and at the end.
+    """
 
     def __init__(self, run: Run, directory: Directory, state: State | None, now: Callable[[], datetime]) -> None:
-        self.run, self.directory = run, directory
+        self._run, self.directory = run, directory
         self.at = now().astimezone(UTC).isoformat(timespec="microseconds")
         rows = run("select sequence, head, at from ledger_entries order by sequence desc limit 1", {})
         sequence, head, at = rows[0] if rows else (0, "", "")
         known = state is not None and (state.sequence, state.head) == (sequence, head)
+        small = state is not None and len(state.totals) <= _MOST_TOTALS
         self.before = sequence
-        self.state = State(sequence, head, at, dict(state.totals) if state is not None and known else {})
+        self.state = State(sequence, head, at, dict(state.totals) if state is not None and known and small else {})
         self.kept: set[str] = set()
         self._changed: set[int] = set()
+        self._rows: list[dict[str, Any]] = []
+
+    def run(self, statement: str, values: Values) -> Rows:
+        """Run a statement, after the entries that were held back."""
+        self._write_rows()
+        return self._run(statement, values)
+
+    def _write_rows(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            self._run(INSERT, rows)
 
     # Entries
 
@@ -166,8 +119,7 @@ class Transaction:
         state.sequence += 1
         state.head = head_after(state.head, (state.sequence, name, kind, self.at, key, request, charge, body))
         state.at = self.at
-        self.run(
-            INSERT,
+        self._rows.append(
             {
                 "sequence": state.sequence,
                 "account": number,
@@ -178,7 +130,7 @@ class Transaction:
                 "charge": charge,
                 "body": body,
                 "head": state.head,
-            },
+            }
         )
         return state.sequence, state.head
 
@@ -221,13 +173,9 @@ class Transaction:
             earlier = self.earlier(line[0], charge.key, charge.request)
             if earlier is not None:
                 return *earlier, True
-        sequence, head = self.append(line[0], CHARGED, charge.body, key=charge.key, request=charge.request)
-        for account in line:
+        found = [self.after(account, charge.price) for account in line]  # nothing is written where one of them refuses
+        for account, after in zip(line, found, strict=True):
             before = self.totals(account)
-            after = before.plus(charge.price, account.cap)
-            refusal = account.cap.refusal(after, lambda term, account=account: self._exactly(account, term))  # type: ignore[misc]
-            if refusal is not None:
-                raise BudgetError(account.name, refusal, Balance(account, before).words())
             if after.spent.keys() != before.spent.keys():
                 self.keep(
                     (one.term.digest, one.term.unit) for key, one in after.spent.items() if key not in before.spent
@@ -235,30 +183,40 @@ class Transaction:
             self.state.totals[account.number] = after
             self._changed.add(account.number)
         self.keep([(charge.price.unit, charge.price.guarantee.metric.unit)])
+        sequence, head = self.append(line[0], CHARGED, charge.body, key=charge.key, request=charge.request)
         return sequence, head, False
 
-    def refusal(self, account: Account, price: Price) -> str | None:
-        """Why an account would refuse a charge that is not written yet; None where it would not."""
-        priced, _ = account.cap.priced(price)
+    def after(self, account: Account, price: Price) -> AccountTotals:
+        """What an account will have spent after a charge that is not written yet.
+
+        Raises:
+            BudgetError: it is not proved that the cap holds.
+        """
 
         def exactly(key: str) -> LevelSum:
+            priced, _ = account.cap.priced(price)
             own = priced.delta if key == DELTA else priced.terms[key][1] if key in priced.terms else None
             return self._exactly(account, key) + (LevelSum() if own is None else own.bound)
 
-        return account.cap.refusal(self.totals(account).plus(price, account.cap), exactly)
+        before = self.totals(account)
+        after = before.plus(price, account.cap)
+        refusal = account.cap.refusal(after, exactly)
+        if refusal is not None:
+            raise BudgetError(account.name, refusal, Balance(account, before).words())
+        return after
 
-    def answer(self, charge: int, account: Account, body: Mapping[str, Any]) -> tuple[int, str, str]:
-        """Write the answer of a charge, unless it has one already: the entry, its head, and the answer that stands."""
+    def answer(self, charge: int, account: Account, text: str) -> tuple[int, str, str]:
+        """Write the answer of a charge, unless it has one already: the entry, its head, and the text that stands."""
         found = self.run("select sequence, head, body from ledger_entries where charge = :charge", {"charge": charge})
         if found:
-            earlier, its_head, text = found[0]
-            return earlier, its_head, text
-        text = canonical(body)
+            earlier, its_head, stands = found[0]
+            return earlier, its_head, stands
         sequence, head = self.append(account, ANSWERED, text, charge=charge)
         return sequence, head, text
 
     def finish(self) -> None:
-        """Write the new totals."""
+        """Write what was held back, and the new totals."""
+        self._write_rows()
         for number in self._changed:
             totals = canonical(self.state.totals[number].to_json())
             self.run(
@@ -278,15 +236,13 @@ class Transaction:
 
     def _exactly(self, account: Account, key: str) -> LevelSum:
         """A sum added up again from the entries, for the case that its enclosure meets the cap."""
-        self.directory.load_accounts(self.run)  # somebody else may have opened one below
         sums = []
-        after, numbers = 0, self.directory.below(account)
-        places = ", ".join(str(number) for number in numbers)
+        after = 0
         while True:
             rows = self.run(
-                f"select sequence, body from ledger_entries where kind = 'charged' and account in ({places}) "
+                f"select sequence, body from ledger_entries where kind = 'charged' and account in ({BELOW}) "
                 "and sequence > :after order by sequence limit :most",
-                {"after": after, "most": _CHUNK},
+                {"account": account.number, "after": after, "most": _CHUNK},
             )
             for number, body in rows:
                 with as_written(f"entry {number}"):
@@ -309,10 +265,3 @@ def read_totals(run: Run, directory: Directory, account: Account) -> AccountTota
     ((text,),) = run("select totals from ledger_accounts where number = :number", {"number": account.number})
     with as_written(f"what account {account.name!r} has spent"):
         return AccountTotals.from_json(json.loads(text), directory.unit(run))
-
-
-def some_of(names: Iterable[str]) -> str:
-    """Names for an error: the first of them, however many there are."""
-    every = sorted(names)
-    more = f" and {len(every) - _MOST_NAMES:,} more" if len(every) > _MOST_NAMES else ""
-    return (", ".join(map(visible_name, every[:_MOST_NAMES])) or "none") + more

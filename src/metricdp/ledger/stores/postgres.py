@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from metricdp.errors import FileError, MissingExtraError
-from metricdp.ledger.stores.store import Rows, Run
+from metricdp.ledger.stores.store import Rows, Run, Values
 
 __all__ = ["PostgresStore"]
 
@@ -107,8 +107,8 @@ class PostgresStore:
 def _runner(connection: Any) -> Run:
     from sqlalchemy import text
 
-    def run(statement: str, values: Mapping[str, Any]) -> Rows:
-        done = connection.execute(_prepared(statement, text), dict(values))
+    def run(statement: str, values: Values) -> Rows:
+        done = connection.execute(_prepared(statement, text), values)
         return [tuple(row) for row in done] if done.returns_rows else []
 
     return run

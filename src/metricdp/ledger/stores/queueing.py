@@ -17,7 +17,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,25 +108,28 @@ class _Line:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
+        self._held = False
         self._waiting: deque[threading.Event] = deque()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        turn = threading.Event()
         with self._guard:
-            self._waiting.append(turn)
-            if len(self._waiting) == 1:
-                turn.set()
+            turn = threading.Event() if self._held else None  # nobody waits, most of the time
+            if turn is not None:
+                self._waiting.append(turn)
+            self._held = True
         try:
-            turn.wait()
+            if turn is not None:
+                turn.wait()
             yield
         finally:
             with self._guard:
-                first = self._waiting[0] is turn
-                with suppress(ValueError):
+                if turn is not None and not turn.is_set():  # interrupted while it waited
                     self._waiting.remove(turn)
-                if first and self._waiting:
-                    self._waiting[0].set()
+                elif self._waiting:
+                    self._waiting.popleft().set()
+                else:
+                    self._held = False
 
 
 _KNOWN: dict[str, FairLock] = {}

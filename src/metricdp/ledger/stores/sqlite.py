@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from metricdp.errors import ArgumentError, FileError
 from metricdp.ledger.stores.queueing import fair_lock
-from metricdp.ledger.stores.store import Rows, Run
+from metricdp.ledger.stores.store import Rows, Run, Values
 
 __all__ = ["SQLiteStore"]
 
@@ -180,8 +180,11 @@ def _begin(connection: Any) -> None:
 
 
 def _runner(connection: Any) -> Run:
-    def run(statement: str, values: Mapping[str, Any]) -> Rows:
+    def run(statement: str, values: Values) -> Rows:
         try:
+            if isinstance(values, list):
+                connection.executemany(statement, values)
+                return []
             return connection.execute(statement, values).fetchall()  # type: ignore[no-any-return]
         except OverflowError:
             raise ArgumentError("a ledger has no entry of so large a number") from None

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Run", "Store", "open_store"]
+__all__ = ["Run", "Store", "Values", "open_store"]
 
 Rows = list[tuple[Any, ...]]
-Run = Callable[[str, Mapping[str, Any]], Rows]
-"""Runs a statement with ``:name`` for its values, and gives all its rows."""
+Values = Mapping[str, Any] | list[dict[str, Any]]
+Run = Callable[[str, Values], Rows]
+"""Runs a statement with ``:name`` for its values, and gives all its rows; with a list of values, once for each."""
 
 
 class Store(Protocol):
