@@ -90,8 +90,9 @@ def open_sql(source: Any, declared: Declared, engine: Any = None) -> Iterator[Sq
     """Open a table to be asked in SQL: where it is, or in DuckDB, to which its batches are streamed.
 
     Args:
-        source: see `open_table`.
+        source: see `open_table`; or a table that was opened to be asked, which stays open.
         declared: the columns that are needed, with the types of those that the source gives none. No other is read.
+            Where none is needed, rows can be counted.
         engine: see `open_table`.
 
     Raises:
@@ -102,17 +103,22 @@ def open_sql(source: Any, declared: Declared, engine: Any = None) -> Iterator[Sq
     ...     table.read(f"select max(age) as oldest from {table.relation}")
     {'oldest': [47]}
     """
+    if isinstance(source, SqlTable):
+        check_names([name for name, _ in source.columns], declared.types)
+        yield source
+        return
     with open_table(source, declared, engine) as table:
         if table.counted is not None:
             counted = table.counted()
         else:
             check_names(table.schema.names, declared.types)
+            types = declared.types or {name: table.schema.field(name).type for name in table.schema.names[:1]}
             if engine == "spark":
                 from metricdp.sources.engines.spark import counted_by_one_task
 
-                counted = counted_by_one_task(table, declared.types)
+                counted = counted_by_one_task(table, types)
             else:
-                counted = counted_batches(table, declared.types)
+                counted = counted_batches(table, types)
         with counted as found:
             check_names([name for name, _ in found.columns], declared.types)
             yield found
@@ -130,12 +136,14 @@ def count_rows(source: Any, declared: Declared | None = None, engine: Any = None
     >>> count_rows(pa.table({"sex": ["F", "F", "M"]}))
     3
     """
+    if isinstance(source, SqlTable):
+        return int(source.read(f"select count(*) as records from {source.relation} as source")["records"][0])
     with open_table(source, declared, engine) as table:
         if table.rows is not None:
             return table.rows
         if table.counted is not None:
             with table.counted() as found:
-                return int(found.read(f"select count(*) as records from {found.relation} as source")["records"][0])
+                return count_rows(found)
         return sum(batch.num_rows for batch in table.batches(table.schema.names[:1]))
 
 

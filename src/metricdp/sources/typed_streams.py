@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from metricdp.errors import ColumnError, DataError, KindError, MetricDPError
 from metricdp.sources.table import OpenTable
 from metricdp.sources.texts import typed
 
 __all__ = ["TypedStream"]
+
+_KEPT = 1 << 26
+"""Bytes of rows that are kept in memory after the first reading, so that a table of that size is parsed once."""
 
 
 class TypedStream:
@@ -36,26 +40,43 @@ class TypedStream:
         fields = [(name, reader(empty[name]).type) for name, reader in self._readers.items()]
         self.schema = pa.schema([*fields, (self.ROW, pa.int64())])
         self.error: MetricDPError | None = None
+        self._kept: list[pa.RecordBatch] | None = None
 
-    def __arrow_c_schema__(self) -> object:
-        return self.schema.__arrow_c_schema__()
+    def capsule(self, *, empty: bool = False) -> object:
+        """The rows from the beginning, as a stream that can be read once (Arrow's C stream interface).
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
-        return reader.__arrow_c_stream__(requested_schema)
+        Of a reader of pyarrow's own, DuckDB would import ``pyarrow.dataset`` and pandas, which take longer to load
+        than a small table to count.
+
+        Args:
+            empty: whether to leave out all rows, where only the types are wanted.
+        """
+        rows = iter(()) if empty else self.batches()
+        return pa.RecordBatchReader.from_batches(self.schema, rows).__arrow_c_stream__()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows from the beginning."""
-        first = 0
+        """The rows from the beginning: from the table, or from memory where all of them were kept."""
+        if self._kept is not None:
+            yield from self._kept
+            return
+        first, size = 0, 0
+        kept: list[pa.RecordBatch] = []
         try:
             for batch in self._table.batches():
                 columns = [self._converted(name, batch.column(name), first) for name in self._readers]
-                columns.append(pa.array(np.arange(first, first + batch.num_rows)))
-                yield pa.record_batch(columns, schema=self.schema)
-                first += batch.num_rows
+                columns.append(_integers(np.arange(first, first + batch.num_rows)))
+                made = pa.record_batch(columns, schema=self.schema)
+                first, size = first + batch.num_rows, size + made.nbytes
+                if size <= _KEPT:
+                    kept.append(made)
+                else:
+                    kept.clear()
+                yield made
         except MetricDPError as error:
             self.error = error
             raise
+        if size <= _KEPT:
+            self._kept = kept
 
     def _converted(self, name: str, array: pa.Array, first: int) -> pa.Array:
         try:
@@ -72,6 +93,11 @@ class TypedStream:
         if pa.types.is_float16(field.type):
             raise ColumnError(field.name, KindError("floats of 16 bits are not read; cast them to more"))
         return _plain
+
+
+def _integers(values: NDArray[np.int64]) -> pa.Array:
+    """The same as ``pa.array``, which would import pandas to see whether it was given a series of its."""
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
 
 
 def _plain(array: pa.Array) -> pa.Array:

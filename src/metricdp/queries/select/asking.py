@@ -31,8 +31,9 @@ from metricdp.queries.select.totals import (
     holds_numbers,
 )
 from metricdp.queries.single.plan import AnswerPlan
+from metricdp.queries.universes.engines.grouping import declared_types
 from metricdp.queries.workloads.allocation import Allocation
-from metricdp.sources.opening import count_rows, kept
+from metricdp.sources.opening import count_rows, kept, open_sql
 from metricdp.sources.table import Declared
 
 __all__ = ["Asking", "ask"]
@@ -281,8 +282,20 @@ class Asking:
             progress: told while noise is shared out.
         """
         self.policy.policy.refuse_without_ledger(charged)
-        with kept(source, Declared(dialect=self.policy.policy.dialect), engine) as again:
-            return self._answer(again, engine, Stopwatch(time_limit, progress))
+        dialect = self.policy.policy.dialect
+        with (
+            kept(source, Declared(dialect=dialect), engine) as again,
+            open_sql(again, declared_types(self._csv_types(), dialect), engine) as table,
+        ):
+            return self._answer(table, engine, Stopwatch(time_limit, progress))
+
+    def _csv_types(self) -> dict[str, str]:
+        """All columns that are read, with the types that a CSV file has no place for."""
+        person = self.policy.policy.person
+        types = {} if person is None else {person.column: "string"}
+        for part in self.percentiles.values():
+            types |= {column.name: column.csv_type for column in (*self.division.columns, part.column)}
+        return types | ({} if self.linear is None else self.linear.csv_types)
 
     def _answer(self, source: Any, engine: Any, watch: Stopwatch) -> TableAnswers:
         check_people(source, self.policy.policy, engine)

@@ -26,8 +26,7 @@ from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
 from metricdp.queries.select.division import Division, Shares, check_kinds, check_work, metric_of_cells
-from metricdp.queries.universes.counting import histogram
-from metricdp.queries.universes.summing import totals
+from metricdp.queries.universes.summing import Addend, tally
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.allocation import Allocation
@@ -175,37 +174,51 @@ class LinearPart:
 
     def truth(self, source: Any, engine: Any) -> list[Fraction]:
         """The true answers, which are private; read from the table, cell by cell."""
-        cells = self._counted(source, engine)
-        sums = {amount.column for amount in self.amounts if amount.kind == "sum"}
-        added = {name: self._added(source, name, engine) for name in sorted(str(name) for name in sums)}
+        cells, added = self._read(source, engine)
         answers = []
         for amount in self.amounts:
             inside = self.division.group == amount.group
+            number = int(cells[amount.column][inside].sum())
             if amount.kind == "sum":
                 chosen = added[str(amount.column)][inside].tolist()
-                number = int(cells[amount.column][inside].sum())
                 answers.append(sum(map(Fraction, chosen), Fraction(0)) - number * amount.centre)
             else:
-                answers.append(Fraction(int(cells[amount.column][inside].sum())))
+                answers.append(Fraction(number))
         return answers
 
-    def _counted(self, source: Any, engine: Any) -> dict[str | None, NDArray[np.int64]]:
-        """How many records are in each cell of the division; by column, how many of them have a value."""
+    @property
+    def _read_columns(self) -> tuple[Cells, ...]:
+        """The columns to read: first those that divide, in their cells, then the others, each in one cell."""
         extra = [column for column in self.columns if column.name not in self.division.names]
-        columns = [*self.division.columns, *(_whole(column) for column in extra)]
+        return (*self.division.columns, *map(_whole, extra))
+
+    @cached_property
+    def addends(self) -> tuple[Addend, ...]:
+        """The columns that are summed."""
+        names = sorted({amount.column for amount in self.amounts if amount.kind == "sum" and amount.column is not None})
+        return tuple(_addend(self.policy.column(name)) for name in names)
+
+    @property
+    def csv_types(self) -> dict[str, str]:
+        """What the text of a CSV file is taken as, in each column to read."""
+        read = {column.name: column.csv_type for column in self._read_columns}
+        return read | {addend.column: addend.csv_type for addend in self.addends}
+
+    def _read(self, source: Any, engine: Any) -> tuple[dict[str | None, NDArray[np.int64]], dict[str, NDArray[Any]]]:
+        """For each cell of the division, how many records have a value in which column, and the sums of columns."""
+        columns = self._read_columns
         if not columns:
             whole = count_rows(source, Declared(dialect=self.policy.policy.dialect), engine)
             check_records(whole, self.policy)
-            return {None: np.array([whole], dtype=np.int64)}
+            return {None: np.array([whole], dtype=np.int64)}, {}
         universe = Universe(columns)
-        found = histogram(source, universe, engine, dialect=self.policy.policy.dialect)
-        check_records(found.records, self.policy)
-        counts = found.counts.reshape(universe.shape)
-        shape = self.division.shape
+        found = tally(source, universe, self.addends, engine, dialect=self.policy.policy.dialect)
+        check_records(found.histogram.records, self.policy)
+        counts = found.histogram.counts.reshape(universe.shape)
+        beyond = tuple(range(len(self.division.shape), counts.ndim))
 
-        def by_cell(kept: NDArray[np.int64]) -> NDArray[np.int64]:
-            beyond = tuple(range(len(shape), kept.ndim))
-            return np.asarray(kept.sum(axis=beyond).reshape(-1), dtype=np.int64)
+        def by_cell(kept: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(kept.sum(axis=beyond), dtype=kept.dtype).reshape(-1)
 
         counted: dict[str | None, NDArray[np.int64]] = {None: by_cell(counts)}
         for axis, column in enumerate(columns):
@@ -214,26 +227,19 @@ class LinearPart:
                 kept = counts.copy()
                 kept[(slice(None),) * axis + (column.missing_code,)] = 0
             counted[column.name] = by_cell(kept)
-        return counted
+        sums = {name: np.array(one.sums, dtype=object).reshape(universe.shape) for name, one in found.totals.items()}
+        return counted, {name: by_cell(one) for name, one in sums.items()}
 
-    def _added(self, source: Any, name: str, engine: Any) -> NDArray[Any]:
-        """The sum of a column in each cell of the division, exactly."""
-        column = self.policy.column(name)
-        low, high = bounds_of(column)
-        found = totals(
-            source,
-            Universe(self.division.columns or [_whole(column)]),
-            name,
-            (low, high),
-            outside=getattr(column, "outside", "refuse"),
-            missing="refuse" if column.missing is None else "skip",
-            places=_PLACES if isinstance(column, NumberCells) else 0,
-            engine=engine,
-            dialect=self.policy.policy.dialect,
-        )
-        sums = np.empty(len(found), dtype=object)
-        sums[:] = found.sums
-        return sums if self.division.columns else np.array([sum(sums.tolist())], dtype=object)
+
+def _addend(column: Cells) -> Addend:
+    """A column as it is summed."""
+    return Addend(
+        column.name,
+        bounds_of(column),
+        getattr(column, "outside", "refuse"),
+        "refuse" if column.missing is None else "skip",
+        _PLACES if isinstance(column, NumberCells) else 0,
+    )
 
 
 def check_records(found: int, policy: Askable) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError, ColumnError, KindError, PolicyError
 from metricdp.policies.cells.ordered import NumberCells, decimal_text
 from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE
 from metricdp.queries.universes.engines.grouping import Summand, group_by_cell, needed
 from metricdp.queries.universes.engines.orders import cases, column_of, numbers
+from metricdp.queries.universes.histograms import Histogram
 from metricdp.queries.universes.universe import Universe
 from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
-__all__ = ["Totals", "totals"]
+__all__ = ["Addend", "Tally", "Totals", "tally", "totals"]
 
 _DIGITS = 28
 """Engines add up decimals of so many digits exactly, for up to 10^10 rows."""
@@ -80,22 +84,80 @@ def totals(
     >>> totals(people, Universe([CategoryCells("sex", ["F", "M", "X"])]), "pay", (0, 60), outside="clamp").sums
     (80, 60, 0)
     """
+    wanted = Addend(column, bounds, outside, missing, places)
+    return tally(source, universe, [wanted], engine, dialect=dialect).totals[column]
+
+
+@dataclass(frozen=True)
+class Addend:
+    """A column to sum; see `totals` for what its attributes mean."""
+
+    column: str
+    bounds: tuple[Any, Any]
+    outside: Literal["refuse", "clamp"] = "refuse"
+    missing: Literal["refuse", "skip"] = "refuse"
+    places: int = 0
+
+    def __post_init__(self) -> None:
+        _ = self.cells
+        if self.missing not in ("refuse", "skip"):
+            raise PolicyError([f"column {self.column!r}: missing is 'refuse' or 'skip'"])
+        if isinstance(self.places, bool) or not isinstance(self.places, int) or not 0 <= self.places < _DIGITS:
+            raise PolicyError([f"column {self.column!r}: places is how many decimal places its values have"])
+
+    @property
+    def cells(self) -> NumberCells:
+        """Its bounds, checked, and what is done with values beyond them."""
+        return NumberCells(self.column, self.bounds, outside=self.outside)
+
+    @property
+    def csv_type(self) -> str:
+        """What a CSV file's text is taken as, so that it is added up exactly."""
+        return f"decimal {self.places}" if self.places else "int64"
+
+    @property
+    def rules(self) -> Mapping[int, str]:
+        """What is said of a value that cannot be summed."""
+        return {mark: rule for mark, rule in _RULES.items() if mark != MISSING or self.missing == "refuse"}
+
+
+@dataclass(frozen=True, repr=False)
+class Tally:
+    """Records and sums in each cell, private like both; of one reading of the table.
+
+    Attributes:
+        histogram: how many records lie in each cell.
+        totals: for each column that was summed, its sums.
+    """
+
+    histogram: Histogram
+    totals: Mapping[str, Totals]
+
+
+def tally(
+    source: Any, universe: Universe, addends: Sequence[Addend], engine: Any = None, *, dialect: Dialect | None = None
+) -> Tally:
+    """Records and sums in each cell, by one question to the engine; the arguments are those of `totals`."""
     if not isinstance(universe, Universe):
         raise ArgumentError(f"totals are over a Universe, not {type(universe).__name__}")
-    declared = NumberCells(column, bounds, outside=outside)  # checks the bounds
-    if missing not in ("refuse", "skip"):
-        raise PolicyError([f"column {column!r}: missing is 'refuse' or 'skip'"])
-    if isinstance(places, bool) or not isinstance(places, int) or not 0 <= places < _DIGITS:
-        raise PolicyError([f"column {column!r}: places is how many decimal places its values have"])
-    more = {column: f"decimal {places}" if places else "int64"}
+    more = {addend.column: addend.csv_type for addend in addends}
     with open_sql(source, needed(universe, more, dialect), engine) as found:
-        rules = _RULES if missing == "refuse" else {mark: rule for mark, rule in _RULES.items() if mark != MISSING}
-        grouped = group_by_cell(found, universe, _amount(declared, found, rules))
+        amounts = [_amount(addend.cells, found, addend.rules) for addend in addends]
+        grouped = group_by_cell(found, universe, amounts)
+    counts = np.zeros(len(universe), dtype=np.int64)
+    np.add.at(counts, grouped.cells, grouped.records)
+    sums = {
+        addend.column: Totals(universe, addend.column, addend.cells.bounds, _added_up(universe, grouped.cells, parts))
+        for addend, parts in zip(addends, grouped.sums, strict=True)
+    }
+    return Tally(Histogram(universe, counts), sums)
+
+
+def _added_up(universe: Universe, cells: NDArray[np.int64], parts: Sequence[Any]) -> tuple[int | Fraction, ...]:
     sums: list[int | Fraction] = [0] * len(universe)
-    for cell, part in zip(grouped.cells.tolist(), grouped.sums, strict=True):  # a cell twice, where values are missing
+    for cell, part in zip(cells.tolist(), parts, strict=True):
         sums[cell] += Fraction(part)
-    whole = (int(value) if Fraction(value).denominator == 1 else value for value in sums)
-    return Totals(universe, column, declared.bounds, tuple(whole))
+    return tuple(int(value) if Fraction(value).denominator == 1 else value for value in sums)
 
 
 def _amount(declared: NumberCells, table: SqlTable, rules: Mapping[int, str]) -> Summand:

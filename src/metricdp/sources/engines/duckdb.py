@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -169,16 +170,27 @@ def counted_batches(table: OpenTable, types: Mapping[str, pa.DataType]) -> Itera
         types: the columns that are needed, with the types of those that the source gives none.
     """
     stream = TypedStream(table, types)
+    relation = next(name for name in _relations() if not any(name in column for column in types))
     with _session() as raw:
-        raw.register(_VIEW, stream)
+        raw.register(relation, stream.capsule(empty=True))
+        columns = _described(raw, relation)
 
         def run(query: str) -> Mapping[str, Sequence[Any]]:
+            first, *others = query.split(relation)  # a stream is read once, so each mention gets one of its own
+            for number, rest in enumerate(others):
+                raw.register(f"{relation}{number}", stream.capsule())
+                first += f"{relation}{number}{rest}"
             try:
-                return _columns(raw.sql(query))
+                return _columns(raw.sql(first))
             except Exception as error:
                 raise (scrubbed(error, UNREADABLE) if stream.error is None else stream.error) from None
 
-        yield SqlTable(_VIEW, _described(raw, _VIEW), run, row=TypedStream.ROW)
+        yield SqlTable(relation, columns, run, row=TypedStream.ROW)
+
+
+def _relations() -> Iterator[str]:
+    """Names for a relation, one of which no column has a part of."""
+    return (f"{_VIEW}_{number}_" for number in itertools.count())
 
 
 def _type(written: str) -> SqlType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.table import Declared
 
-__all__ = ["Grouped", "Summand", "group_by_cell", "needed"]
+__all__ = ["Grouped", "Summand", "declared_types", "group_by_cell", "needed"]
 
 RULES: Mapping[int, str] = {
     MISSING: "a value is missing, and the universe has no cell for that: declare missing = .., the name of one",
@@ -54,12 +54,12 @@ class Grouped:
     Attributes:
         cells: their places in the universe.
         records: how many records lie in each.
-        sums: the sum asked for in each, as Decimals.
+        sums: for each column that is summed, the sum in each, as Decimals.
     """
 
     cells: NDArray[np.int64]
     records: NDArray[np.int64]
-    sums: list[Any]
+    sums: tuple[Sequence[Any], ...]
 
 
 def needed(universe: Universe, more: Mapping[str, str] | None = None, dialect: Dialect | None = None) -> Declared:
@@ -71,7 +71,12 @@ def needed(universe: Universe, more: Mapping[str, str] | None = None, dialect: D
         dialect: how a CSV file writes its values.
     """
     types = {column.name: column.csv_type for column in universe.columns} | dict(more or {})
-    return Declared({name: _arrow_type(kind) for name, kind in types.items()}, dialect or Dialect())
+    return declared_types(types, dialect or Dialect())
+
+
+def declared_types(types: Mapping[str, str], dialect: Dialect) -> Declared:
+    """Columns with their types by name, as sources take them."""
+    return Declared({name: _arrow_type(kind) for name, kind in types.items()}, dialect)
 
 
 def _arrow_type(name: str) -> pa.DataType:
@@ -80,19 +85,21 @@ def _arrow_type(name: str) -> pa.DataType:
     return pa.decimal128(38, int(places)) if kind == "decimal" else pa.type_for_alias(name)
 
 
-def group_by_cell(table: SqlTable, universe: Universe, amount: Summand | None = None) -> Grouped:
-    """Count the records of each cell, and sum an amount.
+def group_by_cell(table: SqlTable, universe: Universe, amounts: Sequence[Summand] = ()) -> Grouped:
+    """Count the records of each cell, and sum amounts, in one reading of the table.
+
+    A cell comes more than once where a value to sum is missing in some of its records.
 
     Raises:
         ColumnError: for the first column with a value in none of its cells.
     """
     coded = Coded.of(table, universe.columns)
     checks = [(column.name, code, RULES) for column, code in zip(universe.columns, coded.codes, strict=True)]
-    checks += [] if amount is None else [(amount.column, amount.state, amount.rules)]
+    checks += [(amount.column, amount.state, amount.rules) for amount in amounts]
     names = [f"c{place}" for place in range(len(checks))]
     codes = [f"{code} as {name}" for name, (_, code, _) in zip(names, checks, strict=True)]
-    added = [] if amount is None else [f"{amount.value} as amount"]
-    sums = [] if amount is None else ["sum(amount) as amount"]
+    added = [f"{amount.value} as a{place}" for place, amount in enumerate(amounts)]
+    sums = [f"sum(a{place}) as s{place}" for place in range(len(amounts))]
     read = table.read(
         f"select {', '.join([*names, 'count(*) as records', *sums])} "
         f"from (select {', '.join([*codes, *added])} from {coded.rows}) as coded group by {', '.join(names)}"
@@ -105,7 +112,8 @@ def group_by_cell(table: SqlTable, universe: Universe, amount: Summand | None = 
     of_cells = places[: len(universe.columns)]
     empty = not len(of_cells[0])
     cells = np.zeros(0, dtype=np.int64) if empty else np.ravel_multi_index(of_cells, universe.shape).astype(np.int64)
-    return Grouped(cells, np.asarray(read["records"], dtype=np.int64), [] if amount is None else list(read["amount"]))
+    summed = tuple(read[f"s{place}"] for place in range(len(amounts)))
+    return Grouped(cells, np.asarray(read["records"], dtype=np.int64), summed)
 
 
 def _first_row(coded: Coded, code: str, mark: int) -> int | None:
