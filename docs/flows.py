@@ -14,6 +14,7 @@ import tempfile
 import textwrap
 import threading
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +23,20 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "metricdp"
+sys.path.insert(0, str(SOURCE.parent))  # these files, wherever another copy of the package is installed
 PAGE = ROOT / "docs" / "architecture.md"
 DATA = SOURCE / "cli" / "demo" / "data"
 _FUNCTION = inspect.CO_OPTIMIZED  # functions have this flag; modules and classes, which run when imported, do not
 
 
 _PLUMBING = ("lazy.py",)  # runs only where a name is used for the first time
+_ONCE = {
+    "sources/csv_files.py: CsvFile.begin": "table opened",
+    "policies/_reader.py: Reader.__init__": "policy parsed",
+    "policies/sql/statements.py: read_select": "question parsed",
+    "channels/verify.py: verify": "channel verified",
+}
+"""Work that no flow does twice, by the function that does it."""
 
 
 # Watching
@@ -42,6 +51,7 @@ class Flow:
         code: the same as code, for the page.
         files: for each file the names of the functions that ran.
         upward: calls from a folder into one above it: the caller's file, and the function that was called.
+        work: how often each piece of work was done that is to be done once; files that were opened, too.
         forwards: files of which nothing ran but functions that hand on to another file.
     """
 
@@ -49,6 +59,7 @@ class Flow:
     code: str
     files: dict[str, set[str]] = field(default_factory=dict)
     upward: set[tuple[str, str]] = field(default_factory=set)
+    work: Counter[str] = field(default_factory=Counter)
 
     @property
     def folders(self) -> dict[str, list[str]]:
@@ -83,18 +94,33 @@ def watch(title: str, code: str, run: Callable[[], Any]) -> Flow:
         if file in _PLUMBING:
             return
         flow.files.setdefault(file, set()).add(function.co_qualname)
+        if words := _ONCE.get(f"{file}: {function.co_qualname}"):
+            flow.work[words] += 1
         caller = _caller(frame)
         if caller is not None and height(folder_of(caller)) > height(folder_of(file)):
             flow.upward.add((caller, f"{file}: {function.co_qualname}"))
 
     threading.setprofile(profile)
     sys.setprofile(profile)
+    _WATCHED.append(flow)
     try:
         run()
     finally:
+        _WATCHED.clear()
         sys.setprofile(None)
         threading.setprofile(None)
     return flow
+
+
+_WATCHED: list[Flow] = []
+
+
+def _note_opening(event: str, arguments: tuple[Any, ...]) -> None:
+    if _WATCHED and event == "open" and Path(str(arguments[0])).parent == DATA:
+        _WATCHED[0].work[f"{Path(arguments[0]).suffix} file opened"] += 1
+
+
+sys.addaudithook(_note_opening)
 
 
 def _caller(frame: FrameType) -> str | None:
@@ -234,6 +260,8 @@ def page(found: list[Flow]) -> str:
     ]
     for flow in found:
         parts += [f"## {flow.title}", f"`{flow.code}`", f"{len(flow.files)} files:", _table(flow)]
+        if flow.work:
+            parts.append("How often: " + ", ".join(f"{words} {times}" for words, times in sorted(flow.work.items())))
         if flow.upward:
             calls = sorted(f"- `{caller}` calls `{called}`" for caller, called in flow.upward)
             parts += ["Calls upward:", "\n".join(calls)]
@@ -259,6 +287,8 @@ def main() -> None:
     for flow in found:
         calls = f"{len(flow.upward)} calls upward"
         print(f"{len(flow.files):3} files in {len(flow.folders)} folders, {calls}: {flow.title}")
+        if flow.work:
+            print("    " + ", ".join(f"{words} {times}" for words, times in sorted(flow.work.items())))
         if flow.forwards:
             print(f"    only hand on: {', '.join(flow.forwards)}")
     if "--print" not in sys.argv:

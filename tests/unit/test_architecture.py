@@ -45,6 +45,8 @@ def test_the_page_is_current():
         assert {file for file in listed if not (flows.SOURCE / file).is_file()} == set(), AGAIN
         assert len(listed ^ set(flow.files)) <= 0.1 * len(listed), f"{title}: {AGAIN}"
         assert f"| {title} | {len(listed)} | {len(page[title])} |" in TEXT
+    assert {flow.title: flow.work for flow in traced.values() if set(flow.work.values()) - {1}} == {}
+    assert sum(traced["An answer"].work.values()) == 5  # two files opened, and what is in them read
 
 
 def test_what_an_import_runs_is_not_counted(tmp_path):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
 __all__ = ["Lines"]
 
 _PART = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
-_KEY = re.compile(rf"\s*({_PART}(?:\s*\.\s*{_PART})*)\s*=")
+_PATH = rf"({_PART}(?:\s*\.\s*{_PART})*)"
+_KEY = re.compile(rf"\s*{_PATH}\s*=")
+_HEADER = re.compile(rf"\s*\[\[?\s*{_PATH}\s*\]\]?\s*(?:#.*)?")
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
 class Lines:
@@ -25,13 +28,11 @@ class Lines:
         self._lines: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
         for number, line in enumerate(text.splitlines(), start=1):
-            if line.lstrip().startswith("["):
-                header = _path(line.strip())
-                if header:
-                    table = header
-                    self._lines.setdefault(table, number)
+            if found := _HEADER.fullmatch(line):
+                table = _parts(found[1])
+                self._lines.setdefault(table, number)
             elif found := _KEY.match(line):
-                path = (*table, *_path(f"{found[1]} = 0"))
+                path = (*table, *_parts(found[1]))
                 for depth in range(len(table) + 1, len(path) + 1):
                     self._lines.setdefault(path[:depth], number)
 
@@ -42,14 +43,17 @@ class Lines:
         return self._lines.get(path, 0)
 
 
-def _path(line: str) -> tuple[str, ...]:
-    """The path that a table's header or a key opens; empty where the line is the middle of an array."""
-    try:
-        tree = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return ()
-    path: list[str] = []
-    while isinstance(tree, dict) and tree:
-        ((key, tree),) = tree.items()
-        path.append(key)
-    return tuple(path)
+def _parts(written: str) -> tuple[str, ...]:
+    """The names in a dotted key, without their quotes."""
+    return tuple(map(_name, re.findall(_PART, written)))
+
+
+def _name(part: str) -> str:
+    if part.startswith('"'):
+        return _ESCAPE.sub(_unescaped, part[1:-1])
+    return part[1:-1] if part.startswith("'") else part
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    number = found[1] or found[2]
+    return _ESCAPED.get(found[3], found[3]) if number is None else chr(min(int(number, 16), 0x10FFFF))

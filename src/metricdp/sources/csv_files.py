@@ -9,7 +9,7 @@ find as many rows as were counted. What the text means is the policy's to say (`
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from metricdp.errors import DataError, FileError
 from metricdp.sources.dialect import Dialect
 
-__all__ = ["CsvFile"]
+__all__ = ["CheckedRows", "CsvFile"]
 
 BLOCK = 1 << 23
 """Bytes that are checked and parsed at once."""
@@ -59,16 +59,17 @@ class CsvFile:
         """What stands between two fields."""
         return self.dialect.delimiter or ("\t" if ".tsv" in self.path.name.lower()[-7:] else ",")
 
-    def names(self) -> list[str]:
-        """The columns, from the header."""
-        for header in self._chunks():
+    def begin(self) -> tuple[list[str], Generator[CheckedRows, None, None]]:
+        """The columns, from the header; and the rows after it, which `read` goes on with, so that it is opened once."""
+        chunks = self._chunks()
+        for header in chunks:
             generated = [f"f{number}" for number in range(header.fields)]
             row = self._parsed(header, generated, generated, null=False)
             names: list[str] = [column[0].as_py() for column in row.columns]
             self._check_delimiter(names)
             if len(set(names)) < len(names):
                 raise DataError(f"{self.path.name}: two columns have one name")
-            return names
+            return names, chunks
         raise FileError(f"{self.path.name} cannot be read as csv: it is empty")
 
     def _check_delimiter(self, names: list[str]) -> None:
@@ -82,14 +83,25 @@ class CsvFile:
                         f'"{said}"'
                     )
 
-    def read(self, names: list[str], columns: list[str], most_rows: int) -> Iterator[pa.RecordBatch]:
-        """Some of the columns as text, in batches; null where a field is one of the words for it."""
-        chunks = self._chunks()
-        next(chunks)  # the header
+    def read(
+        self, names: list[str], columns: list[str], most_rows: int, begun: Generator[CheckedRows, None, None] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Some of the columns as text, in batches; null where a field is one of the words for it.
+
+        Args:
+            names: all columns.
+            columns: those to read.
+            most_rows: of a batch.
+            begun: the rows after the header, where `begin` has just read it; None to read from the beginning.
+        """
+        chunks = begun
+        if chunks is None:
+            chunks = self._chunks()
+            next(chunks)  # the header
         for chunk in chunks:
             yield from self._parsed(chunk, names, columns, null=True).combine_chunks().to_batches(most_rows)
 
-    def _parsed(self, chunk: _Chunk, names: list[str], columns: list[str], null: bool) -> pa.Table:
+    def _parsed(self, chunk: CheckedRows, names: list[str], columns: list[str], null: bool) -> pa.Table:
         """What pyarrow makes of rows that were checked."""
         # pyarrow passes over a byte-order mark at the beginning; one that stands there is part of a value.
         content = codecs.BOM_UTF8 + chunk.content if chunk.content.startswith(codecs.BOM_UTF8) else chunk.content
@@ -111,7 +123,7 @@ class CsvFile:
             raise DataError("the file is damaged: its rows cannot be told apart")
         return table
 
-    def _chunks(self) -> Iterator[_Chunk]:
+    def _chunks(self) -> Generator[CheckedRows, None, None]:
         """The header, and then whole rows, checked, as UTF-8."""
         checker, waiting = _Checker(self.delimiter), b""
         for block in self._blocks():
@@ -151,7 +163,7 @@ class CsvFile:
 
 
 @dataclass(frozen=True)
-class _Chunk:
+class CheckedRows:
     """Whole rows of a file: how many, and with how many fields each."""
 
     content: bytes
@@ -213,7 +225,7 @@ class _Checker:
         self._fields = 0  # until the header was seen
         self._done = 0
 
-    def whole_rows(self, content: bytes, end: bool) -> list[_Chunk]:
+    def whole_rows(self, content: bytes, end: bool) -> list[CheckedRows]:
         """The rows that end in ``content``: the header by itself, and then all others."""
         if end and content and not content.endswith(b"\n"):
             content += b"\n"
@@ -238,13 +250,13 @@ class _Checker:
         number = self._done + row - 1
         return DataError(rule, number) if number >= 0 else DataError(f"the header: {rule}")
 
-    def _cut(self, content: bytes, lines: Places) -> list[_Chunk]:
+    def _cut(self, content: bytes, lines: Places) -> list[CheckedRows]:
         if not lines.size:
             return []
         header, last = (int(lines[0]) + 1 if self._done == 0 else 0), int(lines[-1]) + 1
-        chunks = [_Chunk(content[:header], 1, self._fields)] if header else []
+        chunks = [CheckedRows(content[:header], 1, self._fields)] if header else []
         if last > header:
-            chunks.append(_Chunk(content[header:last], len(lines) - len(chunks), self._fields))
+            chunks.append(CheckedRows(content[header:last], len(lines) - len(chunks), self._fields))
         self._done += len(lines)
         return chunks
 

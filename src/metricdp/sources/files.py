@@ -129,13 +129,24 @@ def _unpacked(path: Path) -> BinaryIO:
 
 
 def _of_text(file: CsvFile, path: Path | None, declared: Declared) -> OpenTable:
-    names = file.names()
+    names, begun = file.begin()
+    first = [begun]  # the first to read goes on where the header ended; whoever reads again begins anew
 
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        return file.read(names, names if columns is None else columns, BATCH_ROWS)
+        chosen = names if columns is None else columns
+        try:
+            rows = first.pop()
+        except IndexError:
+            return file.read(names, chosen, BATCH_ROWS)
+        return file.read(names, chosen, BATCH_ROWS, rows)
+
+    def close() -> None:
+        for rows in first:  # nobody read them
+            rows.close()
 
     schema = pa.schema([(name, pa.string()) for name in names])
-    return OpenTable(schema, None, read, path, untyped=Untyped(frozenset(names), declared.dialect))
+    untyped = Untyped(frozenset(names), declared.dialect)
+    return OpenTable(schema, None, read, path, untyped=untyped, release=close)
 
 
 def _of_standard_input(declared: Declared) -> OpenTable:
@@ -147,7 +158,9 @@ def _of_standard_input(declared: Declared) -> OpenTable:
             while block := sys.stdin.buffer.read(1 << 20):
                 spool.write(block)
         file = CsvFile(Path("standard input"), declared.dialect, content.opened)
-        return replace(_of_text(file, None, declared), release=stack.pop_all().close)
+        opened = _of_text(file, None, declared)
+        stack.callback(opened.release)
+        return replace(opened, release=stack.pop_all().close)
 
 
 _OPENERS: dict[str, Callable[[Path, Declared], OpenTable]] = {

@@ -51,7 +51,7 @@ order = "public"
 
 def fields(path, dialect=None, columns=None):
     file = CsvFile(path, dialect or Dialect())
-    names = file.names()
+    names = file.begin()[0]
     batches = list(file.read(names, columns or names, 1 << 17))
     return pa.Table.from_batches(batches).to_pydict() if batches else {}
 
@@ -186,7 +186,7 @@ from metricdp.sources.csv_files import CsvFile
 from metricdp.sources.dialect import Dialect
 from pathlib import Path
 file = CsvFile(Path(sys.argv[1]), Dialect())
-print(sum(batch.num_rows for batch in file.read(file.names(), ["a"], 1 << 17)))
+print(sum(batch.num_rows for batch in file.read(file.begin()[0], ["a"], 1 << 17)))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     peaks = []
