@@ -84,7 +84,7 @@ class CsvFile:
                     )
 
     def read(
-        self, names: list[str], columns: list[str], most_rows: int, begun: Generator[CheckedRows, None, None] | None = None
+        self, names: list[str], columns: list[str], most_rows: int, begun: Iterator[CheckedRows] | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Some of the columns as text, in batches; null where a field is one of the words for it.
 

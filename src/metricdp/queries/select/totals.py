@@ -26,7 +26,7 @@ from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
 from metricdp.queries.select.division import Division, Shares, check_kinds, check_work, metric_of_cells
-from metricdp.queries.universes.summing import Addend, tally
+from metricdp.queries.universes.summing import Addend, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.allocation import Allocation
@@ -212,9 +212,10 @@ class LinearPart:
             check_records(whole, self.policy)
             return {None: np.array([whole], dtype=np.int64)}, {}
         universe = Universe(columns)
-        found = tally(source, universe, self.addends, engine, dialect=self.policy.policy.dialect)
-        check_records(found.histogram.records, self.policy)
-        counts = found.histogram.counts.reshape(universe.shape)
+        dialect = self.policy.policy.dialect
+        found, totals = counts_and_totals(source, universe, self.addends, engine, dialect=dialect)
+        check_records(found.records, self.policy)
+        counts = found.counts.reshape(universe.shape)
         beyond = tuple(range(len(self.division.shape), counts.ndim))
 
         def by_cell(kept: NDArray[Any]) -> NDArray[Any]:
@@ -227,7 +228,7 @@ class LinearPart:
                 kept = counts.copy()
                 kept[(slice(None),) * axis + (column.missing_code,)] = 0
             counted[column.name] = by_cell(kept)
-        sums = {name: np.array(one.sums, dtype=object).reshape(universe.shape) for name, one in found.totals.items()}
+        sums = {name: np.array(one.sums, dtype=object).reshape(universe.shape) for name, one in totals.items()}
         return counted, {name: by_cell(one) for name, one in sums.items()}
 
 

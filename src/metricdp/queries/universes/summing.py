@@ -21,7 +21,7 @@ from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
-__all__ = ["Addend", "Tally", "Totals", "tally", "totals"]
+__all__ = ["Addend", "Totals", "counts_and_totals", "totals"]
 
 _DIGITS = 28
 """Engines add up decimals of so many digits exactly, for up to 10^10 rows."""
@@ -85,7 +85,7 @@ def totals(
     (80, 60, 0)
     """
     wanted = Addend(column, bounds, outside, missing, places)
-    return tally(source, universe, [wanted], engine, dialect=dialect).totals[column]
+    return counts_and_totals(source, universe, [wanted], engine, dialect=dialect)[1][column]
 
 
 @dataclass(frozen=True)
@@ -121,23 +121,18 @@ class Addend:
         return {mark: rule for mark, rule in _RULES.items() if mark != MISSING or self.missing == "refuse"}
 
 
-@dataclass(frozen=True, repr=False)
-class Tally:
-    """Records and sums in each cell, private like both; of one reading of the table.
-
-    Attributes:
-        histogram: how many records lie in each cell.
-        totals: for each column that was summed, its sums.
-    """
-
-    histogram: Histogram
-    totals: Mapping[str, Totals]
-
-
-def tally(
+def counts_and_totals(
     source: Any, universe: Universe, addends: Sequence[Addend], engine: Any = None, *, dialect: Dialect | None = None
-) -> Tally:
-    """Records and sums in each cell, by one question to the engine; the arguments are those of `totals`."""
+) -> tuple[Histogram, dict[str, Totals]]:
+    """How many records each cell has, and the sums of columns, by one question to the engine.
+
+    Args:
+        source: see `histogram`.
+        universe: the cells.
+        addends: the columns to sum.
+        engine: see `histogram`.
+        dialect: how a CSV file writes its values.
+    """
     if not isinstance(universe, Universe):
         raise ArgumentError(f"totals are over a Universe, not {type(universe).__name__}")
     more = {addend.column: addend.csv_type for addend in addends}
@@ -150,7 +145,7 @@ def tally(
         addend.column: Totals(universe, addend.column, addend.cells.bounds, _added_up(universe, grouped.cells, parts))
         for addend, parts in zip(addends, grouped.sums, strict=True)
     }
-    return Tally(Histogram(universe, counts), sums)
+    return Histogram(universe, counts), sums
 
 
 def _added_up(universe: Universe, cells: NDArray[np.int64], parts: Sequence[Any]) -> tuple[int | Fraction, ...]:
