@@ -11,6 +11,7 @@ import numpy as np
 
 from metricdp.adversaries._arguments import channel_for
 from metricdp.adversaries.float_priors import Priors, are_many, float_priors, float_shares
+from metricdp.adversaries.pictures import SimplexPicture
 from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.channels.arguments import ChannelLike
 from metricdp.channels.cells import number_text
@@ -218,6 +219,17 @@ class Hyper(Result):
                 merged[inner] = so_far + outer, [*group, place]
         shares = tuple(share for share, _ in merged.values())
         return cls(tuple(merged), shares, tuple(tuple(group) for _, group in merged.values()))
+
+    def picture(self, name: str = "posteriors") -> SimplexPicture:
+        """The posteriors as points of a simplex, each as large as it is likely; `metricdp.plots.simplex` draws it.
+
+        >>> C = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
+        >>> hyper("uniform", C).picture().layers[0].weights
+        (0.5, 0.5)
+        """
+        secrets = self.points if self.inners else ()
+        weights = [float(outer) for outer in self.outers]
+        return SimplexPicture.of(secrets, name, [inner.floats for inner in self.inners], weights)
 
     def __len__(self) -> int:
         return len(self.inners)

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from metricdp.adversaries.pictures import SurfacePicture, lattice
 from metricdp.channels.cells import number_text
 from metricdp.channels.serialize import label_document
 from metricdp.errors import ArgumentError
@@ -19,6 +20,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.results import Result
 from metricdp.exact.weights import Weights
 from metricdp.metrics.coordinates import distinct, label
+from metricdp.visible import visible
 
 __all__ = ["Gain", "Loss", "Payoff", "place_of", "read_only"]
 
@@ -175,6 +177,27 @@ class Payoff(Result):
             "table": self.matrix.tolist() if exact is None else exact,
         }
 
+    def picture(self, steps: int = 48) -> SurfacePicture:
+        """What the best action gives under every prior of a lattice, as data; `metricdp.plots.surface` draws it.
+
+        Args:
+            steps: probabilities are multiples of 1 / steps.
+
+        >>> from metricdp.adversaries import as_loss
+        >>> as_loss("bin", "ab").picture(2).values.tolist()
+        [0.0, 0.5, 0.0]
+        """
+        priors = lattice(len(self.secrets), steps)
+        names = tuple(visible(str(secret)) for secret in self.secrets)
+        return SurfacePicture(names, priors, self._best(priors @ self.matrix.T), f"{self._measures}, {self.name}")
+
+    _measures = "value"
+
+    @staticmethod
+    def _best(expected: Floats) -> Floats:
+        """For each row, what the best of the actions in its columns gives."""
+        return np.asarray(expected.max(axis=1))
+
     def __repr__(self) -> str:
         kind, size = type(self).__name__, f"{len(self.actions)} actions, {len(self.secrets)} secrets"
         return f"{kind}({self.name!r}, {size}, from {self.matrix.min():.6g} to {self.matrix.max():.6g})"
@@ -209,6 +232,8 @@ class Gain(Payoff):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
+    _measures = "vulnerability"
+
 
 class Loss(Payoff):
     """What each action costs for each secret, ``l(w, x)``: a user takes the action that costs least.
@@ -227,6 +252,12 @@ class Loss(Payoff):
     >>> as_loss("bin", "ab").matrix.tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
+
+    _measures = "uncertainty"
+
+    @staticmethod
+    def _best(expected: Floats) -> Floats:
+        return np.asarray(expected.min(axis=1))
 
 
 def place_of(names: tuple[Any, ...], value: Any, what: str) -> int:

@@ -123,7 +123,7 @@ def optimal(
     from metricdp.cli.options.streams import delivered, say
     from metricdp.cli.words.optimal import OptimalResult, in_words, losses_of
     from metricdp.errors import ArgumentError
-    from metricdp.plots.channel_maps import require_matplotlib
+    from metricdp.plots.canvas import require_matplotlib
     from metricdp.plots.saving import PICTURES
 
     refuse_two_on_one(json, out=out)
@@ -196,7 +196,8 @@ def _outputs(file: Path, points: Points, space: Space) -> Points:
 
 def _draw(found: OptimalResult, secret: str | None, path: Path, overwrite: bool) -> None:
     """The map where the points lie in the plane or on the globe, otherwise the matrix."""
-    from metricdp.plots.channel_maps import channel_map, channel_shades
+    from metricdp.plots.channel_maps import channel_map
+    from metricdp.plots.heat_maps import channel_shades
     from metricdp.plots.saving import save
 
     best, places = found.channel, found.places

@@ -16,6 +16,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.metrics.coordinates import frozen, label
 from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
+from metricdp.metrics.picture import GraphPicture, graph_picture
 from metricdp.metrics.records import hamming
 from metricdp.metrics.vectors import absolute, euclidean
 from metricdp.visible import visible
@@ -118,6 +119,14 @@ class Space:
     def ball(self, i: int, j: int) -> arb:
         """The distance between ``points[i]`` and ``points[j]`` as a ball at the working precision."""
         return self.metric.ball(self.points[i], self.points[j])
+
+    def picture(self) -> GraphPicture:
+        """The points, and the pairs whose distances imply all others, as data; `metricdp.plots.graph` draws it.
+
+        >>> Space.line(3).picture().edges
+        ((0, 1, 1.0), (1, 2, 1.0))
+        """
+        return graph_picture(self)
 
     def index(self, point: Any) -> int:
         """The place of a point in the list."""

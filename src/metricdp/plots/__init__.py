@@ -2,13 +2,42 @@
 
 from metricdp.lazy import listing
 from metricdp.plots.bounds import bound_figure
-from metricdp.plots.channel_maps import channel_map, channel_shades
+from metricdp.plots.canvas import data_of, words_of
+from metricdp.plots.channel_maps import channel_map
+from metricdp.plots.graphs import graph
+from metricdp.plots.heat_maps import channel_shades, heat_map
+from metricdp.plots.histograms import histogram
+from metricdp.plots.lines import curves, usefulness
 from metricdp.plots.noise import noise_figure
+from metricdp.plots.noise_maps import mechanism_map
 from metricdp.plots.noise_svg import noise_svg
 from metricdp.plots.registry import draw
 from metricdp.plots.saving import save
+from metricdp.plots.series import traces
+from metricdp.plots.simplices import simplex
+from metricdp.plots.surfaces import surface
 from metricdp.plots.svg import to_svg
 
-__all__ = ["bound_figure", "channel_map", "channel_shades", "draw", "noise_figure", "noise_svg", "save", "to_svg"]
+__all__ = [
+    "bound_figure",
+    "channel_map",
+    "channel_shades",
+    "curves",
+    "data_of",
+    "draw",
+    "graph",
+    "heat_map",
+    "histogram",
+    "mechanism_map",
+    "noise_figure",
+    "noise_svg",
+    "save",
+    "simplex",
+    "surface",
+    "to_svg",
+    "traces",
+    "usefulness",
+    "words_of",
+]
 
 __dir__ = listing(__all__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import MissingExtraError
+from metricdp.plots.canvas import require_matplotlib
 from metricdp.plots.svg import ACCENT, INK, MARK
 
 if TYPE_CHECKING:
@@ -33,12 +33,8 @@ def before_and_after(columns: Mapping[str, tuple[NDArray[Any], NDArray[Any], str
     >>> figure.axes[0].get_xlabel()
     'age, years'
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
     rows = (len(columns) + 1) // 2
-    figure = Figure(figsize=(9, 0.6 + 2.7 * rows), layout="constrained")
+    figure = require_matplotlib()(figsize=(9, 0.6 + 2.7 * rows), layout="constrained")
     figure.suptitle(title, fontsize=13, color=INK)
     for number, (name, (before, after, unit)) in enumerate(columns.items(), start=1):
         axes = figure.add_subplot(rows, min(2, len(columns)), number)

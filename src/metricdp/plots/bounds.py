@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from metricdp.errors import MissingExtraError
+from metricdp.plots.canvas import require_matplotlib
 from metricdp.plots.svg import ACCENT, INK, MARK
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ def bound_figure(
     >>> bound_figure([(10, 0.2), (100, 0.9)], (0.5, 0.2), 1.0, "A bound").axes[0].get_ylabel()
     'scale at least'
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
-    figure = Figure(figsize=(9, 3), layout="constrained")
+    figure = require_matplotlib()(figsize=(9, 3), layout="constrained")
     figure.suptitle(title, fontsize=12, color=INK)
     left, right = figure.subplots(1, 2)
     left.plot([calls for calls, _ in trace], [bound for _, bound in trace], color=ACCENT, linewidth=1.8)

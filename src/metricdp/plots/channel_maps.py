@@ -1,4 +1,4 @@
-"""Channels as pictures: on a map, where one secret is released; otherwise the whole matrix, as shades."""
+"""Channels on a map: where one secret is released."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metricdp.channels.channel import Channel
-from metricdp.errors import KindError, MissingExtraError, UnknownCategoryError
+from metricdp.errors import KindError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
 from metricdp.metrics import EARTH_RADIUS
 from metricdp.metrics.metric import Metric
-from metricdp.plots.svg import ACCENT, INK, MARK, literal, quietly
-from metricdp.visible import visible
+from metricdp.plots.canvas import canvas, noted, require_matplotlib, shortened
+from metricdp.plots.svg import ACCENT, INK, MARK, quietly
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["channel_map", "channel_shades", "require_matplotlib"]
+__all__ = ["channel_map"]
 
 _GREY, _DIM = "#9aa1a9", "#6b7280"
 _HEIGHT = 5.2
 _MOST_BARS = 10
 _MOST_NAMES = 30
-_MOST_ENTRIES = 14
 _MOST_LINES = 16
 _BUBBLE = 2200.0  # square points, for a probability of one; more where all probabilities are small
 _SEEN = 0.005  # probabilities below it get no line
@@ -42,6 +41,7 @@ def channel_map(
     places: Mapping[Any, Sequence[float]] | None = None,
     names: Mapping[Any, str] | None = None,
     prior: Sequence[float] | Floats | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Where one secret of a channel on a map is released: a bubble at each place, as large as it is likely.
 
@@ -54,6 +54,7 @@ def channel_map(
         places: two coordinates for every input and output; the labels themselves, unless given.
         names: what to call them.
         prior: probabilities of the inputs; the dots of the places are as large.
+        ax: where to draw the map, without the bars beside it; a figure of its own, with them, where not given.
 
     Raises:
         KindError: a label without two coordinates.
@@ -65,7 +66,7 @@ def channel_map(
     >>> channel_map(noise, (0, 1)).axes[0].get_title(loc="left")
     'What is released for (0, 1)'
     """
-    Figure = require_matplotlib()
+    require_matplotlib()
     if secret not in channel.inputs:
         raise UnknownCategoryError(f"{secret!r} is not among the inputs of the channel")
     metric = None if channel.promise is None else channel.promise.metric
@@ -79,9 +80,8 @@ def channel_map(
     wide, high = np.ptp(_bounds(spots), axis=0).tolist()
     width = _HEIGHT * min(max(wide / high, 0.75), 1.6)
     scale = max(_BUBBLE, min(500 / float(chances.max()), 6 * _BUBBLE))
-    figure = Figure(figsize=(width + 3.6, _HEIGHT + 0.8), layout="constrained")
-    axes, bars = figure.subplots(1, 2, width_ratios=(width, 2.6))
-    axes.set_title(f"What is released for {_short(called[secret], 36)}", loc="left", fontsize=13, color=INK)
+    figure, axes, bars = _panels(ax, width)
+    axes.set_title(f"What is released for {shortened(called[secret], 36)}", loc="left", fontsize=13, color=INK)
     rings = _ring_sizes(channel.inputs, prior, scale)
     _places(axes, [where[x] for x in channel.inputs], rings)
     _flights(axes, where[secret], [where[z] for z in channel.outputs], chances, scale)
@@ -90,82 +90,33 @@ def channel_map(
     axes.set(xlim=(left, right), ylim=(low, up))
     axes.set_xlabel("\n".join(_caption(axes, where[secret], metric)), color=_DIM, fontsize=_TEXT, loc="left")
     _rule(axes, globe)
-    _bars(bars, [called[z] for z in channel.outputs], chances, [z == secret for z in channel.outputs])
-    if channel.promise is not None:
-        bars.set_title(str(channel.promise), loc="right", fontsize=_TEXT, color=_DIM)
+    if bars is not None:
+        _bars(bars, [called[z] for z in channel.outputs], chances, [z == secret for z in channel.outputs])
+        if channel.promise is not None:
+            bars.set_title(str(channel.promise), loc="right", fontsize=_TEXT, color=_DIM)
     with quietly():
         figure.draw_without_rendering()
     sizes = dict(zip(channel.inputs, rings.tolist(), strict=True))
     for z, chance in zip(channel.outputs, chances.tolist(), strict=True):
         sizes[z] = max(sizes.get(z, 0.0), scale * chance)
     _names(axes, called, where, dict(zip(channel.outputs, chances.tolist(), strict=True)), sizes, secret)
-    return figure
+    likeliest = called[channel.outputs[int(chances.argmax())]]
+    words = f"A map of where {called[secret]} is released, most often at {likeliest}: {chances.max():.0%}."
+    data = {
+        "plot": "channel_map",
+        "secret": called[secret],
+        "places": {called[label]: list(place) for label, place in where.items()},
+        "chances": {called[z]: chance for z, chance in zip(channel.outputs, chances.tolist(), strict=True)},
+    }
+    return noted(figure, axes, words, data)
 
 
-def channel_shades(channel: Channel, names: Mapping[Any, str] | None = None) -> Figure:
-    """The matrix of a channel: a row for each secret, a column for each release, the darker the likelier.
-
-    Shades are by square roots, so that what is unlikely is still seen. Numbers are put in their order.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-
-    >>> from metricdp.channels import Channel
-    >>> channel_shades(Channel.from_matrix([1, 0], "ab", [["2/3", "1/3"], ["1/3", "2/3"]])).axes[0].get_ylabel()
-    'secret'
-    """
-    Figure = require_matplotlib()
-    from matplotlib.colors import LinearSegmentedColormap, PowerNorm
-    from matplotlib.ticker import PercentFormatter
-
-    rows, columns = _order(channel.inputs), _order(channel.outputs)
-    matrix = channel.matrix[np.ix_(rows, columns)]
-    most = max(matrix.shape)
-    side = float(np.clip(0.34 * most, 4.0, 8.5))
-    figure = Figure(
-        figsize=(side * matrix.shape[1] / most + 2.2, side * matrix.shape[0] / most + 1.4), layout="constrained"
-    )
-    axes = figure.add_subplot()
-    shades = LinearSegmentedColormap.from_list("accent", ["#ffffff", "#cfe2f3", ACCENT, "#0b2f52"])
-    top = float(matrix.max())
-    image = axes.imshow(matrix, cmap=shades, norm=PowerNorm(0.5, 0.0, top), aspect="equal", interpolation="nearest")
-    for axis, labels, order in ((axes.yaxis, channel.inputs, rows), (axes.xaxis, channel.outputs, columns)):
-        step = -(-len(order) // _MOST_NAMES)
-        shown = range(0, len(order), step)
-        axis.set_ticks(
-            list(shown), [_short((names or {}).get(labels[order[k]], str(labels[order[k]])), 22) for k in shown]
-        )
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    if max(len(text.get_text()) for text in axes.get_xticklabels()) > 3:
-        axes.tick_params(axis="x", rotation=60)
-        for text in axes.get_xticklabels():
-            text.set(ha="left", rotation_mode="anchor")
-    axes.set_ylabel("secret", color=INK, fontsize=_TEXT + 1)
-    axes.set_xlabel("released", color=INK, fontsize=_TEXT + 1)
-    axes.tick_params(colors=INK, labelsize=_TEXT, length=0)
-    for spine in axes.spines.values():
-        spine.set(color=_GREY, linewidth=0.6)
-    if most <= _MOST_ENTRIES:
-        for (row, column), chance in np.ndenumerate(matrix):
-            if chance >= _SEEN:
-                colour = "white" if chance > 0.35 * top else INK
-                axes.text(
-                    column, row, f"{100 * chance:.0f}", ha="center", va="center", fontsize=_TEXT - 1, color=colour
-                )
-    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02, format=PercentFormatter(1.0, decimals=0))
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=INK, labelsize=_TEXT - 1, length=0)
-    return figure
-
-
-def require_matplotlib() -> type[Figure]:
-    """The class of figures, where it can be imported."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
-    return Figure
+def _panels(ax: Axes | None, width: float) -> tuple[Figure, Axes, Axes | None]:
+    if ax is not None:
+        return *canvas(ax), None
+    figure = require_matplotlib()(figsize=(width + 3.6, _HEIGHT + 0.8), layout="constrained")
+    axes, bars = figure.subplots(1, 2, width_ratios=(width, 2.6))
+    return figure, axes, bars
 
 
 # The map
@@ -302,7 +253,7 @@ def _names(
     for label in order[:_MOST_NAMES]:
         chosen = label == secret
         size = _TEXT + 1 if chosen else _TEXT if chances.get(label, 0.0) >= _SEEN else _TEXT - 1
-        text = _short(called[label], 26)
+        text = shortened(called[label], 26)
         width, height = 0.56 * size * len(text) * scale, 1.2 * size * scale
         x, y = spots[label]
         away = radii[label] + 3 * scale
@@ -339,7 +290,7 @@ def _bars(axes: Axes, names: Sequence[str], chances: Floats, own: Sequence[bool]
     order = np.argsort(-chances, kind="stable")
     shown = [place for place in order[:_MOST_BARS].tolist() if chances[place] > 0]
     heights = chances[shown].tolist()
-    texts = [_short(names[place], 20) for place in shown]
+    texts = [shortened(names[place], 20) for place in shown]
     colours = [MARK if own[place] else ACCENT for place in shown]
     top, rest = max(heights), int((chances > 0).sum()) - len(shown)
     shares = list(heights)
@@ -363,19 +314,7 @@ def _bars(axes: Axes, names: Sequence[str], chances: Floats, own: Sequence[bool]
         spine.set_visible(False)
 
 
-# Words and order
-
-
-def _order(labels: Sequence[Any]) -> list[int]:
-    """Numbers from the least on; other labels as they stand."""
-    if all(isinstance(label, (int, float)) or hasattr(label, "numerator") for label in labels):
-        return sorted(range(len(labels)), key=lambda place: labels[place])
-    return list(range(len(labels)))
-
-
-def _short(name: str, most: int) -> str:
-    text = visible(name[: most + 1])
-    return literal(text if len(text) <= most else f"{text[: most - 1]}…")
+# Words
 
 
 def _percent(chance: float) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metricdp.errors import MissingExtraError
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.mechanisms.picture import NoisePicture, short_number
+from metricdp.plots.canvas import canvas, noted
 from metricdp.plots.svg import ACCENT, INK, MARK, literal
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ _SIZE = (4.4, 2.2)
 _TEXT = 10.5
 
 
-def noise_figure(mechanism: Mechanism, unit: str | None = None) -> Figure:
+def noise_figure(mechanism: Mechanism, unit: str | None = None, ax: Axes | None = None) -> Figure:
     """How likely a release is at each distance from its secret, or among categories, which ones.
 
     Args:
         mechanism: any of those on the line, in R^n, on the globe, among categories or sets.
         unit: what distances are counted in; the metric's own where it is not given.
+        ax: where to draw; a figure of its own where not given.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -33,17 +34,14 @@ def noise_figure(mechanism: Mechanism, unit: str | None = None) -> Figure:
     >>> noise_figure(mdp.laplace(mdp.metrics.absolute().within(5)), "euros").axes[0].get_xlabel()
     'released - secret, euros'
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
     picture = mechanism.picture(unit)
     height = max(_SIZE[1], 0.26 * len(picture.places) + 0.6) if picture.shape == "table" else _SIZE[1]
-    figure = Figure(figsize=(_SIZE[0], height), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = canvas(ax, height, width=_SIZE[0])
     {"curve": _curve, "bars": _bars, "table": _table}[picture.shape](axes, picture)
     _dress(axes, picture)
-    return figure
+    reach = "" if picture.radius is None else f" 95% lie within {short_number(picture.radius)}."
+    words = f"How likely each release is: {picture.label or 'the truth, and the others'}.{reach}"
+    return noted(figure, axes, words, {"plot": "noise"} | picture.to_json())
 
 
 def _curve(axes: Axes, picture: NoisePicture) -> None:

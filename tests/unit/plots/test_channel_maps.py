@@ -11,7 +11,8 @@ from metricdp.channels.proved import Proved
 from metricdp.errors import KindError, UnknownCategoryError
 from metricdp.exact import ln
 from metricdp.metrics import Guarantee, euclidean, great_circle
-from metricdp.plots.channel_maps import channel_map, channel_shades
+from metricdp.plots.channel_maps import channel_map
+from metricdp.plots.heat_maps import channel_shades
 from metricdp.plots.saving import save
 
 CORNERS = [(0, 0), (0, 4), (3, 0)]

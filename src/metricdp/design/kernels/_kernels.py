@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from metricdp.adversaries.hyper import hyper
+from metricdp.adversaries.pictures import SimplexPicture
 from metricdp.channels.channel import Channel
 from metricdp.design.arguments import check_space
 from metricdp.design.kernels._channels import kernel_channel
@@ -20,9 +23,11 @@ from metricdp.errors import TooLargeError
 from metricdp.exact.arrays import Places
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Space
+from metricdp.visible import visible
 
 __all__ = ["Kernels", "kernels"]
 
+_SHOWN = 3
 _COUNTING = "to count the kernels"
 _AT_ONCE = 1 << 22
 _FIRST_PASS = 1 << 14
@@ -52,6 +57,21 @@ class Kernels(Stream):
         """A vertex by its number: the steepest hills and pits first, then as `vertices` gives them."""
         self._hold(number + 1)
         return self._held[number]
+
+    def picture(self, most: int = 6) -> SimplexPicture:
+        """The posteriors of the first kernels as points of a simplex, each kernel with what it encloses.
+
+        `metricdp.plots.simplex` draws it.
+        """
+        layers = []
+        for number, kernel in enumerate(itertools.islice(self, most), start=1):
+            (layer,) = hyper("uniform", kernel).picture(f"kernel {number}").layers
+            layers.append(replace(layer, hull=True))
+        return SimplexPicture(tuple(visible(str(point)) for point in self.space.points), tuple(layers))
+
+    def _repr_html_(self) -> str:
+        shown = [kernel._repr_html_() for kernel in itertools.islice(self, _SHOWN)]
+        return f"<b>{html.escape(repr(self))}</b><p>The first of them:</p>{''.join(shown)}"
 
     def __iter__(self) -> Iterator[Channel]:
         return map(self.channel, self.supports())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.adversaries.pictures import SimplexPicture
 from metricdp.channels.serialize import label_document
 from metricdp.design.arguments import check_space
 from metricdp.design.kernels._unit_lengths import UnitLengths, packed, unpacked
@@ -108,6 +110,14 @@ class Vertices(Stream):
                     yield self._vertex(part, [search.unpack(key) for key in row.tolist()])
         if not self._late(watch):
             self._ends("")
+
+    def picture(self, most: int = 1000) -> SimplexPicture:
+        """The first vertices as points of a simplex, and what they enclose: all d-private posteriors.
+
+        `metricdp.plots.simplex` draws it.
+        """
+        points = [vertex.posterior for vertex in itertools.islice(self, most)]
+        return SimplexPicture.of(self.space.points, "private posteriors", points, hull=True)
 
     def _count(self) -> int:
         watch = Stopwatch(self.time_limit, self.progress)

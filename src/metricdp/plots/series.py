@@ -1,0 +1,86 @@
+"""Series before and after a release: what was read, and what was reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
+from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
+from metricdp.plots.svg import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["traces"]
+
+Values = Sequence[Any] | Floats
+
+
+def traces(
+    before: Values | None,
+    after: Mapping[str, Values] | None = None,
+    times: Values | None = None,
+    *,
+    whole: tuple[Values, Values] | None = None,
+    x: str = "time",
+    y: str = "",
+    title: str = "",
+    ax: Axes | None = None,
+) -> Figure:
+    """A secret series as a line with dots, and releases of it as dots of other colours.
+
+    Whoever draws this has the secrets at hand: the picture shows them, and is for the eyes of those who may.
+
+    Args:
+        before: the secret values, one for each time; None where they are not to be seen.
+        after: releases of the same values, by name.
+        times: when; counted from 0 where not given.
+        whole: times and values of what the secret values were sampled from, as a thin line.
+        x: what times are, with their unit.
+        y: what values are, with their unit.
+        title: over the panel.
+        ax: where to draw; a figure of its own where not given.
+
+    Raises:
+        ArgumentError: nothing to draw, or series of different lengths.
+
+    References:
+        Paper 1, Fig. 4.
+
+    >>> traces([1, 2], {"ε = 1": [1.5, 1.5]}, x="time, s", y="power, W").axes[0].get_ylabel()
+    'power, W'
+    """
+    released = dict(after or {})
+    listed = ([] if before is None else [("secret", before)]) + list(released.items())
+    if not listed:
+        raise ArgumentError("traces wants the secret values, releases of them, or both")
+    length = len(listed[0][1])
+    at = np.arange(length, dtype=np.float64) if times is None else np.array([float(time) for time in times])
+    for name, values in listed:
+        if len(values) != len(at):
+            raise ArgumentError(f"{name!r} has {len(values)} values for {len(at)} times")
+    figure, axes = canvas(ax)
+    if whole is not None:
+        axes.plot([float(t) for t in whole[0]], [float(v) for v in whole[1]], color=FAINT, linewidth=0.8, alpha=0.8)
+    data: list[dict[str, Any]] = []
+    for place, (name, values) in enumerate(listed):
+        numbers = [float(value) for value in values]
+        data.append({"name": name, "values": numbers})
+        if before is not None and place == 0:
+            axes.plot(at, numbers, color=INK, linewidth=1, marker="o", markersize=2.6, label=name, zorder=3)
+        else:
+            look = style(place - (before is not None), marker=True)
+            axes.plot(at, numbers, linestyle="none", markersize=3, alpha=0.9, label=shortened(name, 40), **look)
+    dress(axes, x, y, title)
+    legend(axes)
+    kept = {"plot": "traces", "x": x, "y": y, "times": at.tolist(), "series": data}
+    if whole is not None:
+        kept["whole"] = {"times": [float(t) for t in whole[0]], "values": [float(v) for v in whole[1]]}
+    head = f"{title}. " if title else ""
+    words = f"{head}{y or 'Values'} over {x}: {', '.join(name for name, _ in listed)}, {len(at)} values each."
+    return noted(figure, axes, words, kept)

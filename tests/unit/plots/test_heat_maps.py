@@ -1,0 +1,33 @@
+"""Channels and posteriors as shades."""
+
+import numpy as np
+
+from metricdp.channels import Channel
+from metricdp.plots import data_of, heat_map, words_of
+
+CHANNEL = Channel.from_matrix([1, 0], "ab", [["3/4", "1/4"], ["1/2", "1/2"]])
+
+
+def test_the_channel():
+    figure = heat_map(CHANNEL, names={1: "yes", 0: "no"}, title="A channel")
+    axes, bar = figure.axes
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("secret", "released")
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["no", "yes"]
+    assert bar.get_ylabel() == "probability of the release, given the secret"
+    assert data_of(figure)[0]["matrix"] == [[0.5, 0.5], [0.75, 0.25]]
+    assert words_of(figure).startswith("A channel. A table of 2 secrets by 2 releases")
+
+
+def test_posteriors_are_columns_that_sum_to_one():
+    figure = heat_map(CHANNEL, "uniform")
+    assert np.allclose(np.sum(data_of(figure)[0]["matrix"], axis=0), 1)
+    assert figure.axes[1].get_ylabel() == "probability of the secret, given the release"
+
+
+def test_fifty_secrets_and_a_panel():
+    from matplotlib.figure import Figure
+
+    own = Figure()
+    figure = heat_map(Channel.from_matrix(range(50), range(50), np.eye(50)), ax=own.add_subplot())
+    assert figure is own
+    assert len(data_of(own)[0]["rows"]) == 50

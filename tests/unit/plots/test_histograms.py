@@ -1,0 +1,26 @@
+"""Histograms."""
+
+import pytest
+
+from metricdp.errors import ArgumentError
+from metricdp.plots import data_of, histogram, words_of
+
+
+def test_one_and_several():
+    one = histogram([1, 2, 2, 3], bins=2, x="improvement factor")
+    assert one.axes[0].get_xlabel() == "improvement factor"
+    assert one.axes[0].get_ylabel() == "how many"
+    assert one.axes[0].get_legend() is None
+    assert data_of(one)[0]["series"][0]["mean"] == 2
+    several = histogram({"T = 2": [1, 2], "T = 4": [3, 40]}, bins=[0, 2, 4], x="factor")
+    assert several.axes[0].get_xlabel() == "factor (the last bar: 2 and more)"
+    assert [text.get_text() for text in several.axes[0].get_legend().get_texts()] == ["T = 2", "T = 4"]
+    assert [series["counts"] for series in data_of(several)[0]["series"]] == [[1, 1], [0, 2]]
+    assert words_of(several) == "Histogram of factor from 0 to 4: T = 2, mean 1.5; T = 4, mean 21.5."
+
+
+def test_all_alike_and_none():
+    assert sum(data_of(histogram([5, 5]))[0]["series"][0]["counts"]) == 2
+    for nothing in ([], {}, [float("nan")]):
+        with pytest.raises(ArgumentError, match="at least one number"):
+            histogram(nothing)

@@ -1,0 +1,46 @@
+"""Mechanisms on a map."""
+
+import pytest
+
+import metricdp as mdp
+from metricdp.errors import KindError
+from metricdp.metrics import euclidean, great_circle, manhattan
+from metricdp.plots import data_of, mechanism_map, noise_figure, words_of
+
+
+def test_on_the_globe_in_metres():
+    K = mdp.laplace(great_circle().within(200))
+    figure = mechanism_map(
+        K, (48.0, 2.0), releases=[(48.001, 2.0)], places={"café": (48.0, 2.001)}, circles={"search": ((48.0, 2.0), 500)}
+    )
+    axes = figure.axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("east of the secret, m", "north of it, m")
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == [
+        f"50% within {K.radius(0.5):,.0f}",
+        f"95% within {K.radius(0.95):,.0f}",
+        "releases",
+        "search",
+        "secret",
+    ]
+    assert data_of(figure)[0]["releases"][0] == pytest.approx([0, 111.195], abs=0.01)
+    assert "95% within 1,369 m; 1 releases shown" in words_of(figure)
+
+
+def test_in_the_plane_by_the_metric_s_own_distance():
+    figure = mechanism_map(mdp.laplace(manhattan(), dim=2), (3, 4), shares=[0.9], unit="km")
+    assert figure.axes[0].get_xlabel() == "km"
+    (line,) = data_of(figure)[0]["lines"]
+    assert line["radius"] == mdp.laplace(manhattan(), dim=2).radius(0.9)
+    with pytest.raises(KindError, match="two coordinates"):
+        mechanism_map(mdp.laplace(euclidean(), dim=3), (1, 2, 3))
+
+
+def test_noise_into_a_panel():
+    from matplotlib.figure import Figure
+
+    own = Figure()
+    K = mdp.laplace(mdp.metrics.absolute())
+    assert noise_figure(K, "days", ax=own.add_subplot()) is own
+    assert own.axes[0].get_xlabel() == "released - secret, days"
+    assert data_of(own)[0]["radius"] == pytest.approx(K.radius(0.95))
