@@ -113,9 +113,9 @@ def _edges(axes: Axes, picture: GraphPicture, at: Any, bends: bool, tight: set[t
     straight: dict[bool, list[Any]] = {False: [], True: []}
     for i, j, _ in picture.edges:
         thick = (i, j) in tight or (j, i) in tight
-        look = {"color": COLOURS[1] if thick else FAINT, "linewidth": 2.2 if thick else 0.8}
+        look: dict[str, Any] = {"color": COLOURS[1] if thick else FAINT, "linewidth": 2.2 if thick else 0.8}
         if bends and abs(float(at[i, 0] - at[j, 0])) > 1.01 * _step(at):
-            bent = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, "connectionstyle": "arc3,rad=-0.45"}
+            bent: dict[str, Any] = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, "connectionstyle": "arc3,rad=-0.45"}
             axes.add_patch(FancyArrowPatch(tuple(at[i]), tuple(at[j]), zorder=2, **look, **bent))
         else:
             straight[thick].append(at[[i, j]])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metricdp.errors import ArgumentError
+from metricdp.plots.canvas import words_of
 from metricdp.plots.svg import quietly
 from metricdp.sources.whole_files import appearing
 
@@ -23,9 +24,14 @@ _UNDATED: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
 }
 
+_WORDS_IN = {"svg": "Description", "pdf": "Subject", "png": "Description"}
+"""Where each kind of file holds words about what it shows."""
+
 
 def save(figure: Figure, path: str | Path, form: str | None = None, *, overwrite: bool = False) -> None:
     """Write a figure to a file, on white and without a date in it. The file appears whole or not at all.
+
+    What the figure shows is in the file in words, too, for those who do not see it; see `metricdp.plots.words_of`.
 
     Args:
         figure: what was drawn.
@@ -56,4 +62,5 @@ def save(figure: Figure, path: str | Path, form: str | None = None, *, overwrite
         quietly(),
         matplotlib.rc_context({"svg.hashsalt": "metricdp"}),
     ):
-        figure.savefig(temporary, format=wanted, dpi=150, facecolor="white", metadata=_UNDATED[wanted])
+        about = _UNDATED[wanted] | {_WORDS_IN[wanted]: words_of(figure)}
+        figure.savefig(temporary, format=wanted, dpi=150, facecolor="white", metadata=about)

@@ -38,3 +38,12 @@ def test_without_matplotlib(monkeypatch):
 
 def test_colours_differ():
     assert len(set(COLOURS)) == len(COLOURS) == len(set(MARKERS))
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_words_are_in_the_file(tmp_path, ending):
+    from metricdp.plots import save
+
+    figure = curves({"a": [1, 2]}, [0, 1], x="radius", y="bits")
+    save(figure, tmp_path / f"curve.{ending}")
+    assert b"Curves of bits over radius from 0 to 1: a, from 1 to 2." in (tmp_path / f"curve.{ending}").read_bytes()
