@@ -26,6 +26,8 @@ from metricdp.metrics.coordinates import distinct, label
 
 if TYPE_CHECKING:
     from metricdp.channels.arguments import ChannelLike
+    from metricdp.channels.extended import Extended
+    from metricdp.metrics import Metric
 
 __all__ = ["ROUNDING", "Channel"]
 
@@ -251,6 +253,12 @@ class Channel(Mechanism):
             return super()._explain_error()
         except MetricDPError:
             return f"Its {len(self.outputs)} outputs are not points of the metric, so no error is measured."
+
+    def extended(self, region: Sequence[Any] | None = None, *, metric: Metric | None = None) -> Extended:
+        """A mechanism for every point between the inputs; see `metricdp.channels.extended.extended`."""
+        from metricdp.channels.extended import extended
+
+        return extended(self, region, metric=metric)
 
     # As a value
 

@@ -7,17 +7,20 @@ those of a threshold (about once in 2^64 draws) are more bits of the same U read
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 from flint import arb, fmpz
 from numpy.typing import NDArray
 
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import precision
 from metricdp.exact.bits import Source, Words, source
-from metricdp.exact.refine import Integers, _balls_only
+from metricdp.exact.refine import Integers, _balls_only, fraction
 
-__all__ = ["Thresholds", "uniform_below"]
+__all__ = ["Thresholds", "draw_shares", "uniform_below"]
 
 _TOP = (1 << 64) - 1
 
@@ -85,6 +88,40 @@ class Thresholds:
         if bits not in self._balls:
             self._balls[bits] = list(self._cumulative())
         return self._balls[bits]
+
+
+def draw_shares(shares: Floats, radius: float | Floats, exactly: Callable[[int], Sequence[Fraction]]) -> Integers:
+    """A category for each of many draws that all have shares of their own.
+
+    Args:
+        shares: about the probabilities, a row for each category and a column for each draw.
+        radius: a bound on the error of a sum of any of them, for all draws or for each; NaN asks for the exact ones.
+        exactly: the probabilities of one draw, which sum to one.
+
+    >>> thirds = [Fraction(1, 3), Fraction(2, 3)]
+    >>> set(draw_shares(np.full((2, 100), 0.5), 0.5, lambda draw: thirds).tolist())
+    {0, 1}
+    """
+    bits = source()
+    words = bits.words(shares.shape[1])
+    uniforms, margin = fraction(words), np.asarray(radius) + 2.0**-52
+    sums = np.cumsum(shares[:-1], axis=0)
+    above, below = uniforms > sums + margin, uniforms < sums - margin
+    chosen: Integers = above.sum(axis=0).astype(np.int64)
+    undecided = np.flatnonzero(~(above | below).all(axis=0))
+    for draw in np.arange(len(words)) if _balls_only.get() else undecided:
+        chosen[draw] = _place_among(bits, int(words[draw]), list(itertools.accumulate(exactly(int(draw))))[:-1])
+    return chosen
+
+
+def _place_among(bits: Source, word: int, sums: Sequence[Fraction]) -> int:
+    """How many sums a uniform is not below, with as many of its bits as it takes."""
+    read = 64
+    while True:
+        low, high = Fraction(word, 1 << read), Fraction(word + 1, 1 << read)
+        if not any(low < value < high for value in sums):
+            return sum(value <= low for value in sums)
+        word, read = (word << 64) | bits.integer(64), read + 64
 
 
 def uniform_below(bound: int, count: int) -> Integers:

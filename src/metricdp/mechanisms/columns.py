@@ -102,6 +102,13 @@ class PointRows:
         units = [column.unit for column in self.columns]
         return units * self.dimension if len(units) == 1 else units
 
+    def refuse_missing(self) -> None:
+        """Refuse a point one of whose coordinates is missing, with its row."""
+        for column in self.columns:
+            if column.missing is not None and column.missing.any():
+                row = int(np.argmax(column.missing)) // (self.dimension if len(self.columns) == 1 else 1)
+                raise NotFiniteError("a finite number is wanted, and this one is missing", row)
+
     def give(self, cells: Integers, width: Fraction) -> Any:
         """The points at cells, of which there is a row for each."""
         parts = [cells.ravel()] if len(self.columns) == 1 else cells.T
@@ -115,9 +122,7 @@ def release_points(mechanism: Any, secrets: Any, dim: int | None) -> Any:
         points = take_points(secrets, dim)
         for column in points.columns:
             column.given.give(np.zeros(0, dtype=np.int64), mechanism.resolution, None)
-            if column.missing is not None and column.missing.any():
-                row = int(np.argmax(column.missing)) // (points.dimension if len(points.columns) == 1 else 1)
-                raise NotFiniteError("a finite number is wanted, and this one is missing", row)
+        points.refuse_missing()
         return points.give(mechanism.release_cells(points.numbers, points.units), mechanism.resolution)
 
 

@@ -14,6 +14,7 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.certify import certify
 from metricdp.channels.proved import Proved
 from metricdp.design.arguments import check_gap, check_space
+from metricdp.design.optimal._between import kept_between
 from metricdp.design.optimal._closed_forms import constant_channel, tight_bound, tight_with_remap
 from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._column_search import ColumnSearch
@@ -45,6 +46,7 @@ def optimal(
     time_limit: float | None = None,
     progress: Progress | None = None,
     symmetry: bool = True,
+    between: bool = False,
 ) -> Optimal:
     """The d-private channel of least expected loss ``Σ_x prior(x) Σ_z K(x)(z) loss(z, x)``, certified.
 
@@ -68,6 +70,9 @@ def optimal(
         progress: called after each round with an `Update` (rounds, loss, bound); ``print`` will do. Its numbers are
             floats and prove nothing yet.
         symmetry: whether to look for symmetries of the space and the losses, and to use them.
+        between: whether the channel's `extended` mechanism, on every point between those of the space, is to keep the
+            space's metric too. Then the channel is the best at the highest level for which that is proved, and its
+            bound is that of channels on the points alone, so the gap is what the points between cost at most.
 
     Returns:
         A channel with its `loss`, a `bound` below which no private channel can be, and the `gap` between them. It is
@@ -92,6 +97,13 @@ def optimal(
     """
     share, watch = check_gap(gap), Stopwatch(time_limit, progress)
     check_space(space, "optimal")
+
+    def at(some: Space) -> Optimal:
+        left = None if math.isinf(watch.left) else max(watch.left, 0.1)
+        return optimal(some, prior, loss, outputs, gap=gap, time_limit=left, progress=progress, symmetry=symmetry)
+
+    if between:
+        return kept_between(space, at)
     # The cores are for the pricing problems: threads of a matrix product of this size wait longer than they work.
     with threadpool_limits(1, "blas"):
         if isinstance(prior, str) and prior == "worst":
