@@ -14,7 +14,7 @@ which decode it and encode it again and do nothing else. "naive" adds noise of n
 thread: neither secure nor exact, the speed that anybody would get without caring. The shuffle is timed apart: reading
 the trips, dealing them to disk and taking them up in a random order.
 
-With --columns every type of column has a table of one column (a location has two), Parquet to Parquet, beside
+With --columns every type of column has a table of one column (a place has two), Parquet to Parquet, beside
 an untouched copy of the same file by pyarrow. What Spark does beside an identity copy is in benchmarks/tables_spark.py.
 """
 
@@ -242,7 +242,7 @@ COLUMNS: dict[str, tuple[str, Callable[[np.random.Generator, int], list[pa.Array
         'type = "time"\nwithin = "5 days"',
         lambda r, n: [pa.array(r.integers(0, 20000, n), pa.int32()).view(pa.date32())],
     ),
-    "location": (
+    "place": (
         'type = "place"\ncolumns = ["x", "y"]\nwithin = "200 m"',
         lambda r, n: [pa.array(r.normal(40, 1, n)), pa.array(r.normal(-73, 1, n))],
     ),
@@ -277,7 +277,7 @@ def one_column(name: str, rows: int, folder: Path) -> dict[str, Any]:
     source, out = folder / "in.parquet", folder / "out.parquet"
     writer = None
     for start in range(0, rows, BATCH):
-        batch = pa.record_batch(column(random, min(BATCH, rows - start)), names=["x", "y"][: 1 + (name == "location")])
+        batch = pa.record_batch(column(random, min(BATCH, rows - start)), names=["x", "y"][: 1 + (name == "place")])
         writer = writer or pq.ParquetWriter(source, batch.schema, compression="snappy")
         writer.write_batch(batch)
     assert writer is not None
