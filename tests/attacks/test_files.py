@@ -145,7 +145,8 @@ WORK = """
 import sys, time
 import duckdb, numpy as np, pyarrow as pa
 from metricdp.policies import Policy
-from metricdp.tables import sanitize, units
+from metricdp.tables import sanitize, shuffle, units
+shuffle.shuffled.__defaults__ = (1 << 16,)  # so that rows are dealt to the disk
 folder, text = sys.argv[1:]
 if units.rows_within_bound.__defaults__:
     units.rows_within_bound.__defaults__ = (5000,)  # so that owners wait on the disk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,11 +31,21 @@ def shuffled(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all batches in a uniformly random order, however many there are.
 
-    A sort by random keys, the first bits first: every row is dealt to one of 64 files by secure random bits, and each
-    file is then put into a uniformly random order in memory, or dealt again where it is too large for that. The files
-    are sealed, because in each the rows still have the order that is secret. Within they are Arrow's own, so that every
-    type comes out as it went in.
+    Few rows are put in order in memory. Of many it is a sort by random keys, the first bits first: every row is dealt
+    to one of 64 files by secure random bits, and each file is then put into a uniformly random order in memory, or
+    dealt again where it is too large for that. The files are sealed, because in each the rows still have the order that
+    is secret. Within they are Arrow's own, so that every type comes out as it went in.
     """
+    first, size = [], 0
+    for batch in batches:
+        first.append(batch)
+        size += batch.get_total_buffer_size()
+        if size > most_bytes:
+            break
+    else:
+        yield from shuffled_table(pa.Table.from_batches(first, schema)).to_batches(BATCH_ROWS)
+        return
+    batches = itertools.chain(first, batches)
     for hand in _dealt(batches, schema, scratch):
         if hand.size <= most_bytes:
             table = shuffled_table(pa.Table.from_batches(hand.read(), schema))

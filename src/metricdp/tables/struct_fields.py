@@ -55,9 +55,9 @@ class Fields:
     def covered_twice(self, known: Iterable[str]) -> Iterator[str]:
         """The columns that are known themselves and by their fields."""
         paths = {self._paths[name] for name in known if name in self._paths}
+        above = {path[:depth] for path in paths for depth in range(1, len(path))}
         for name in known:
-            path = self._paths.get(name)
-            if path is not None and any(other != path and other[: len(path)] == path for other in paths):
+            if self._paths.get(name) in above:
                 yield name
 
     def array(self, batch: pa.RecordBatch, name: str) -> pa.Array:

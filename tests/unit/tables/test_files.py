@@ -280,19 +280,19 @@ def test_rows_stay_together_in_a_shuffle(tmp_path):
 
 
 def test_every_order_comes_as_often():
-    """Of three rows, six orders; also where the files are dealt again because they are too large."""
+    """Of three rows, six orders; also where they are dealt to files, and again because those are too large."""
     scratch = Path(tempfile.mkdtemp())
     try:
-        for most in (1 << 20, 400):
+        for most in (1 << 20, 16):
             seen = Counter()
-            for _ in range(150 if most > 400 else 3):
+            for _ in range(150 if most > 16 else 3):
                 rows = shuffled(
                     iter(pa.table({"x": [1, 2, 3]}).to_batches()), pa.schema([("x", pa.int64())]), scratch, most
                 )
                 seen[tuple(value for batch in rows for value in batch["x"].to_pylist())] += 1
                 assert not list(scratch.iterdir())
             assert all(sorted(order) == [1, 2, 3] for order in seen)
-            if most > 400:
+            if most > 16:
                 assert len(seen) == 6
                 assert all(4 <= count <= 70 for count in seen.values())
     finally:
