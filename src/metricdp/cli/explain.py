@@ -54,6 +54,6 @@ def explain(
         write_report(promise, report, overwrite)
         note(f"Written to {report}")
     if json:
-        print_result(promise.to_json(), promise.guarantee)
+        print_result(promise.to_json(), promise.guarantee_json())
     elif report is None:
         print_text(promise.text())

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["sanitize"]
 
 _ENDINGS = (".parquet", ".pq", ".arrow", ".ipc", ".feather", ".csv", ".csv.gz")
-_UNTYPED = (".csv", ".tsv", ".csv.gz", ".tsv.gz", "standard input")
-_NO_TYPES = " by the names of its columns; CSV has no types, and --check-first reads its rows as well"
 
 Progress = Callable[[int, int | None], None]
 
@@ -41,7 +39,12 @@ def sanitize(
         typer.Option("--out", "-o", metavar="OUT", help="The file to make: .parquet, .arrow or .csv; - prints CSV."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the policy against the table's columns and their types, and stop.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Check the policy against the table, and stop: its columns and their types; and every row of a CSV "
+            "file, which has no types.",
+        ),
     ] = False,
     check_first: Annotated[
         bool,
@@ -78,7 +81,7 @@ def sanitize(
 
     To begin with:
 
-    - check, and release nothing: `metricdp sanitize people.csv --policy people.toml --dry-run --check-first`
+    - check, and release nothing: `metricdp sanitize people.csv --policy people.toml --dry-run`
 
     - release: `metricdp sanitize people.csv -o released.parquet --policy people.toml --report report.html`
 
@@ -110,7 +113,6 @@ def sanitize(
     with policy_mistakes(policy):
         rules = read_policy(policy)
         from metricdp.tables import sanitize as release_table
-        from metricdp.tables import validate
 
         earlier = [] if dry_run or ledger is not None or out is None else _earlier(out, rules)
         with delivered(out or Path("nowhere"), ".csv") as target, noise(seed), _bar() as progress:
@@ -121,15 +123,13 @@ def sanitize(
                 engine=engine,
                 overwrite=overwrite,
                 dry_run=dry_run,
-                check_first=check_first and not dry_run,
+                check_first=check_first,
                 by=by,
                 source_digest=source_digest,
                 ledger=None if dry_run else ledger,
                 account=account,
                 progress=progress,
             )
-            if dry_run and check_first:
-                validate(place, rules, engine, progress=progress)
     for path in earlier:
         note(
             f"{path.name} is a release under the same policy. If it is of the same table, the two together tell twice "
@@ -145,11 +145,11 @@ def sanitize(
             done = "" if dry_run else f". {out} is there and complete: do not release it a second time for the report"
             raise FileError(f"{error}{done}") from None
     if json:
-        print_result(made.to_json(), made.guarantee)
+        found = made.to_json() | ({"checked": release.checked} if dry_run else {})
+        print_result(found, made.guarantee_json())
     else:
-        name = called(place)
-        untyped = name.lower().endswith(_UNTYPED) and not check_first
-        fits = f"{visible(str(policy))} fits {visible(name)}{_NO_TYPES if untyped else ''}"
+        more = "; --check-first reads them" if release.checked == "types" else ""
+        fits = f"{visible(str(policy))} fits {visible(called(place))}: {release.check_words}{more}"
         say(_text(made, fits, out, report, dry_run), out, report)
 
 

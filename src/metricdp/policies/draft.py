@@ -17,7 +17,7 @@ from metricdp.visible import visible_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Draft", "DraftColumn", "answered"]
+__all__ = ["Draft", "DraftColumn", "answered", "suggested_type"]
 
 _HEAD = """\
 # A policy for {source}, to be filled in.
@@ -179,11 +179,16 @@ def _drafted(name: str, arrow: Any) -> Iterator[DraftColumn]:
             yield from _drafted(f"{name}.{arrow.field(place).name}", arrow.field(place).type)
         return
     known = arrow is not None and not pa.types.is_null(arrow)
-    yield DraftColumn(name, kind_of(arrow) if known else "", _suggested(arrow) if known else None)
+    yield DraftColumn(name, kind_of(arrow) if known else "", suggested_type(arrow) if known else None)
 
 
-def _suggested(arrow: pa.DataType) -> str | None:
-    """The type for columns that say by themselves what they are; for text, for one, several are as likely."""
+def suggested_type(arrow: pa.DataType) -> str | None:
+    """The type for columns that say by themselves what they are; None for text, for one, since several are as likely.
+
+    >>> import pyarrow as pa
+    >>> suggested_type(pa.date32()), suggested_type(pa.list_(pa.float64())), suggested_type(pa.string())
+    ('date', 'series', None)
+    """
     import pyarrow as pa
 
     inner = arrow.value_type if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) else None

@@ -39,6 +39,7 @@ FLOAT = "="
 """Begins a float in base 16, which a column of Python objects holds and text never has."""
 
 _WANTED = "a value is not of the type that the policy declares: {} is wanted"
+_WORDS = '; where values are words, declare type = "category"'
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?$"
 _WHOLE = r"^[+-]?[0-9]+$"
 
@@ -110,7 +111,7 @@ def numbers(text: pa.Array, dialect: Dialect) -> pa.Array:
             return quick
     text = _trimmed(text)
     good = pc.or_(pc.match_substring_regex(text, _NUMBER), pc.starts_with(text, FLOAT))
-    _refuse(pc.invert(good), _WANTED.format("a number"))
+    _refuse(pc.invert(good), f"{_WANTED.format('a number')}{_WORDS}")
     return text
 
 
@@ -178,7 +179,7 @@ def integers(text: pa.Array) -> pa.Array:
         if pointed[row].as_py():
             rule = 'where numbers have a decimal point or an exponent, declare type = "number"'
             raise OutOfDomainError(f"{_WANTED.format('a whole number')}; {rule}", row)
-        raise KindError(_WANTED.format("a whole number"), row)
+        raise KindError(f"{_WANTED.format('a whole number')}{_WORDS}", row)
     if pc.any(pc.starts_with(text, "+"), min_count=0).as_py():
         text = pc.replace_substring_regex(text, r"^\+", "")
     found = _cast(text, pa.int64())
@@ -215,7 +216,9 @@ def days(text: pa.Array, dialect: Dialect, column: str) -> pa.Array:
     parts = _parts(text, _ISO_DATE if written is None else _pattern(written), wanted)
     if any(parts[name].any() for name in "HMSf"):
         row = int(np.argmax(np.logical_or.reduce([parts[name] != 0 for name in "HMSf"])))
-        raise OutOfDomainError("a date with a time of day; declare a resolution finer than a day", row)
+        raise OutOfDomainError(
+            'a date with a time of day; declare type = "time" and a resolution finer than a day', row
+        )
     return pa.array(_day_numbers(parts, wanted), pa.int32(), mask=parts["absent"]).view(pa.date32())
 
 

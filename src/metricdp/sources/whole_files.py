@@ -16,7 +16,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,18 @@ try:
 except ImportError:
     msvcrt = None
 
-__all__ = ["appearing", "check_output", "folder_sink", "remove_leftovers", "scratch_folder", "standard_output"]
+__all__ = [
+    "appearing",
+    "check_output",
+    "folder_sink",
+    "remove_leftovers",
+    "scratch_folder",
+    "standard_input",
+    "standard_output",
+]
 
 _LOCK = "lock"
+_MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz", b"{": ".json"}
 _NAME = re.compile(r"\.metricdp-(flock|locking)-[0-9a-f]{16}")
 """A folder of a run that could lock it, and how; of one that could not, nobody can tell whether it still runs."""
 
@@ -64,14 +73,44 @@ def check_output(out: Path, overwrite: bool, source: Path | None = None, *, fold
 
 
 @contextmanager
-def standard_output() -> Iterator[Path]:
-    """A temporary CSV file to write, which goes to standard output, whole, when the block ends well."""
+def standard_output(ending: str = ".csv") -> Iterator[Path]:
+    """A temporary file to write, which goes to standard output, whole, when the block ends well.
+
+    Args:
+        ending: of its name, which says what is written.
+    """
     with scratch_folder(Path(tempfile.gettempdir())) as folder:
-        temporary = folder / "output.csv"
+        temporary = folder / f"standard-output{ending}"
         yield temporary
         with temporary.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+
+
+@contextmanager
+def standard_input(ending: str | None = None) -> Iterator[Path]:
+    """A path where the standard input can be read, as often as need be. For tables, `open_table` takes ``"-"``.
+
+    What comes in may be secret, so that it stays in memory where the system allows it (Linux), and otherwise in a
+    folder that only this user can read, until the block ends.
+
+    Args:
+        ending: of the path's name; without it, the first bytes tell Parquet, Arrow, gzip and JSON from CSV.
+    """
+    begun = sys.stdin.buffer.read(1 << 16)
+    found = next((kind for magic, kind in _MAGIC.items() if begun.lstrip().startswith(magic)), ".csv")
+    with ExitStack() as stack:
+        place = stack.enter_context(scratch_folder(Path(tempfile.gettempdir()))) / f"standard-input{ending or found}"
+        target = place
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("metricdp")
+            stack.callback(os.close, descriptor)
+            target = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+            place.symlink_to(target)
+        with target.open("wb") as file:
+            file.write(begun)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield place
 
 
 @contextmanager

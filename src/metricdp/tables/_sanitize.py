@@ -111,7 +111,8 @@ def sanitize(
         ledger: a `Ledger` or its address. The whole table is checked first; then ``account`` is charged, and the digest
             of the result is in the ledger before a file appears or a table is handed out.
         overwrite: replace ``out`` if it is there.
-        dry_run: check everything that can be checked without reading rows, and stop.
+        dry_run: check the policy against the table, and stop. Where the table declares no types, as CSV does not, or
+            with ``check_first``, its rows are read as a release would read them; otherwise no row is read.
         check_first: read the whole table once before any noise is drawn that is released, and refuse it there; see
             `validate`.
         by: who makes the release, for its report.
@@ -141,7 +142,10 @@ def sanitize(
             check_table_output(target, opened.path, overwrite)
             check_types(plan, target)
         if dry_run:
-            return Release(Report.of(rules, opened.rows, plan.declared), None)
+            rows = check_first or bool(opened.untyped.columns)
+            if rows:
+                _check_rows(opened, plan, on_spark, progress)
+            return Release(Report.of(rules, opened.rows, plan.declared), None, checked="rows" if rows else "types")
         rules.refuse_without_ledger(ledger is not None)
         if ledger is not None:
             if on_spark:
@@ -185,13 +189,18 @@ def validate(source: Any, policy: PolicyLike, engine: Any = None, *, progress: P
     rules = _policy(policy)
     with open_table(source, _declared(rules), engine) as opened:
         plan = Sanitizer.of(rules, opened.schema, opened.untyped)
-        if _runs_on_spark(opened, engine):
-            from metricdp.tables.engines.spark import check_with_spark
+        _check_rows(opened, plan, _runs_on_spark(opened, engine), progress)
 
-            check_with_spark(opened, plan)
-            return
-        with LocalRun(opened, plan, None) as run:
-            run.check(progress)
+
+def _check_rows(opened: OpenTable, plan: Sanitizer, on_spark: bool, progress: Progress | None) -> None:
+    """Release every row into nothing, so that whatever a release refuses is refused now."""
+    if on_spark:
+        from metricdp.tables.engines.spark import check_with_spark
+
+        check_with_spark(opened, plan)
+        return
+    with LocalRun(opened, plan, None) as run:
+        run.check(progress)
 
 
 def _with_origin(

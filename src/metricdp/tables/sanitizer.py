@@ -82,7 +82,7 @@ class Sanitizer:
         if plain is None:
             yield f"{kind_of(arrow)} can be neither kept nor protected; drop the column, or split it into several"
         elif (column.release == "noise" or column.rekeyed) and not column.accepts(plain):
-            yield f"{wants}, and the table has {kind_of(arrow)}"
+            yield f"{wants}, and the table has {kind_of(arrow)}{_cure(column, plain)}"
         elif column.rekeyed and name not in self.schema.names:
             yield "a field of a struct is not given new keys; make it a column of its own"
 
@@ -164,6 +164,16 @@ class Sanitizer:
         if self._is_text(name):
             return column.read_text(array.cast(pa.string()), name, self.untyped.dialect)
         return array if array.type == self._types[name] else plain_array(array)
+
+
+def _cure(column: ColumnType, arrow: pa.DataType) -> str:
+    """The type of the policy that would fit a column that has been refused, where it is another."""
+    from metricdp.policies.draft import suggested_type
+
+    if pa.types.is_struct(arrow):
+        return '; name its fields, each as a column of its own: [columns."NAME.FIELD"]'
+    fitting = suggested_type(arrow) or ("category" if kind_of(arrow) == "text" else None)
+    return "" if fitting in (None, column.type_name) else f': type = "{fitting}" would fit'
 
 
 def _key(name: str) -> Any:

@@ -259,15 +259,22 @@ def test_help_teaches(here):
         assert words in output
 
 
-def test_a_dry_run_of_csv_reads_the_rows_only_where_asked(here):
-    (here / "people.csv").write_text("name,site,income,smoker\nann,a,12.5,true\nbob,b,much,false\n")
+def test_a_dry_run_of_csv_reads_the_rows_as_the_run_does(here):
+    text = "name,site,income,smoker\nann,a,12.5,true\nbob,b,{},false\n"
+    (here / "people.csv").write_text(text.format("14"))
     told = run("sanitize", "people.csv", "-p", "people.toml", "--dry-run")
-    assert told.exit_code == 0
-    assert "CSV has no types, and --check-first reads its rows as well" in " ".join(told.stdout.split())
-    result = run("sanitize", "people.csv", "-p", "people.toml", "--dry-run", "--check-first")
+    assert told.exit_code == 0, told.output
+    assert "every row was read and can be released" in " ".join(told.stdout.split())
+    tree = json.loads(run("sanitize", "people.csv", "-p", "people.toml", "--dry-run", "--json").stdout)
+    assert tree["result"]["checked"] == "rows"
+    (here / "people.csv").write_text(text.format("much"))
+    result = run("sanitize", "people.csv", "-p", "people.toml", "--dry-run")
     assert result.exit_code == 1
     assert "column 'income', row 1" in result.stderr
+    assert 'declare type = "category"' in result.stderr
     assert "much" not in result.output
+    typed = " ".join(sanitize("--dry-run").stdout.split())
+    assert "of the right types; no row was read; --check-first reads them" in typed
     assert run("sanitize", "people.csv", "-p", "people.toml", "-o", "o.csv", "--check-first").exit_code == 1
     assert not (here / "o.csv").exists()
 

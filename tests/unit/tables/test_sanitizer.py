@@ -27,11 +27,29 @@ def test_bind_reports_everything_at_once():
     found = bound(made, pay=pa.string(), sick=pa.bool_(), other=pa.int8(), more=pa.int8())
     assert len(found) == 4
     assert found[0].startswith("line 2, column 'pay': type 'number' wants a floating-point or decimal column")
-    assert found[0].endswith("and the table has text")
+    assert found[0].endswith('and the table has text: type = "category" would fit')
     assert "line 8, column 'gone': the table has no such column" in found[1]
     assert "'other'" in found[2]
     assert 'write other = "drop" or "keep"' in found[2]
     assert "'more'" in found[3]
+
+
+@pytest.mark.parametrize(
+    ("arrow", "words"),
+    [
+        (pa.date32(), 'dates: type = "date" would fit'),
+        (pa.timestamp("us"), 'dates with times: type = "time" would fit'),
+        (pa.time32("s"), 'times of day: type = "time_of_day" would fit'),
+        (pa.duration("s"), 'durations: type = "duration" would fit'),
+        (pa.bool_(), 'true and false: type = "boolean" would fit'),
+        (pa.list_(pa.string()), 'a list: type = "set" would fit'),
+        (pa.list_(pa.float64()), 'a list: type = "series" would fit'),
+        (pa.struct([("lat", pa.float64())]), "a struct; name its fields, each as a column of its own"),
+    ],
+)
+def test_a_refused_type_names_the_type_that_would_fit(arrow, words):
+    (found,) = bound(policy('pay]\ntype="number"\nwithin=1'), pay=arrow)
+    assert f"and the table has {words}" in found
 
 
 def test_bind_refuses_two_columns_of_one_name():

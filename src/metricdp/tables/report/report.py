@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from metricdp.metrics.guarantee import Guarantee
     from metricdp.policies.policy import Policy
 
 __all__ = ["PersonReport", "Report"]
@@ -159,10 +160,14 @@ class Report:
         return None if self.person is None else whole_of(self.columns, self.person.rows)
 
     @property
-    def guarantee(self) -> dict[str, Any]:
+    def guarantee(self) -> Guarantee | None:
+        """What is promised of a row; None in a report that was read from a file, which has its `formula`."""
+        return None if self._policy is None else self._policy.guarantee
+
+    def guarantee_json(self) -> dict[str, Any]:
         """The guarantee of a row and of a person as plain values for JSON."""
         row = {"delta": self.delta, "formula": self.formula}
-        whole = row if self._policy is None else self._policy.guarantee.to_json()
+        whole = row if self.guarantee is None else self.guarantee.to_json()
         return {**whole, "person": None if self.person is None else self.person.formula}
 
     def text(self) -> str:

@@ -102,7 +102,22 @@ def numbers(name: str, values: str, kind: SqlType, dialect: SqlDialect, wanted: 
 
 def wrong_type(name: str, kind: SqlType, wanted: str) -> ColumnError:
     """What is said of a column of another type."""
-    return ColumnError(name, KindError(f"the table has {kind.words} here, where the policy declares {wanted}"))
+    fitting = _FITTING.get(kind.kind)
+    cure = "" if fitting is None else f': type = "{fitting}" would fit'
+    return ColumnError(name, KindError(f"the table has {kind.words} here, where the policy declares {wanted}{cure}"))
+
+
+_FITTING = {
+    "text": "category",
+    "boolean": "boolean",
+    "integer": "integer",
+    "float": "number",
+    "decimal": "number",
+    "date": "date",
+    "moment": "date",
+    "instant": "date",
+}
+"""The type of a policy for what a column holds."""
 
 
 class _Bytes(Order):
