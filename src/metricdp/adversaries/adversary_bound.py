@@ -21,7 +21,7 @@ NEAR = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
-class LargestChange:
+class LargestChange(Result):
     """The largest change of belief over all priors and all sets of outputs, for one channel.
 
     Attributes:
@@ -37,6 +37,21 @@ class LargestChange:
     outputs: tuple[Any, ...]
     prior: Prior
     reached: Fraction | float
+
+    def to_json(self) -> dict[str, Any]:
+        """The change, and where it is approached, as plain values for JSON; the supremum is that of the logarithm."""
+        below, above = _logs(self.ratio.lower)[0], _logs(self.ratio.upper)[1]
+        return {
+            "supremum": number_json(above),
+            "supremum_below": number_json(below),
+            "secrets": [label_document(x) for x in self.secrets],
+            "outputs": [label_document(z) for z in self.outputs],
+            "prior": self.prior.to_json(),
+        }
+
+    def __str__(self) -> str:
+        one, other = self.secrets
+        return f"beliefs move by up to {_logs(self.ratio.upper)[1]:.6g} between the secrets {one!r} and {other!r}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,15 +92,7 @@ class AdversaryBound(Result):
     def to_json(self) -> dict[str, Any]:
         """The bound and the truth as plain values for JSON."""
         document: dict[str, Any] = {"holds": self.holds, "bound": enclosure_json(self.bound)}
-        if self.truth is not None:
-            document |= {
-                "supremum": number_json(self.supremum),
-                "supremum_below": number_json(self.supremum_below),
-                "secrets": [label_document(x) for x in self.truth.secrets],
-                "outputs": [label_document(z) for z in self.truth.outputs],
-                "prior": self.truth.prior.to_json(),
-            }
-        return document
+        return document if self.truth is None else document | self.truth.to_json()
 
     def __repr__(self) -> str:
         known = "" if self.truth is None else f", supremum={self.supremum:.6g}, witness={self.witness!r}"

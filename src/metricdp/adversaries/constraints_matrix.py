@@ -193,6 +193,11 @@ def constraints_matrix(space: Space) -> ConstraintsMatrix:
 
     References:
         Paper 3, Definition 4.
+
+    >>> from metricdp.exact import ln
+    >>> from metricdp.metrics import absolute
+    >>> constraints_matrix(Space.line(2, ln(2) * absolute())).space.points
+    (0, 1)
     """
     return ConstraintsMatrix(as_space(space, "constraints_matrix"))
 

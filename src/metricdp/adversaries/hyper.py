@@ -52,7 +52,12 @@ def posterior(prior: Any, channel: ChannelLike, output: Any) -> Prior:
 
 
 def posterior_given(prior: Any, channel: ChannelLike, outputs: Iterable[Any]) -> Prior:
-    """The same when all that is known is that the output is one of several."""
+    """The same when all that is known is that the output is one of several.
+
+    >>> C = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
+    >>> posterior_given("uniform", C, "yz") == as_prior("uniform", C.inputs)
+    True
+    """
     channel = channel_for(prior, channel, "posterior_given")
     columns = sorted({channel.column(z) for z in outputs})
     belief = as_prior(prior, channel.inputs)

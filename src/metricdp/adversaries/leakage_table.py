@@ -27,7 +27,7 @@ _WORDS = {"identity": "guess the secret", "bin": "name a secret that it is not"}
 
 
 @dataclass(frozen=True, repr=False)
-class LeakageRow:
+class LeakageRow(Result):
     """One gain: what it is worth before and after an output.
 
     Attributes:
@@ -49,6 +49,16 @@ class LeakageRow:
     def additive(self) -> Fraction:
         """``after - before``."""
         return self.after - self.before
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain values for JSON."""
+        return {
+            "gain": self.gain,
+            "before": _both(self.before),
+            "after": _both(self.after),
+            "multiplicative": None if self.multiplicative is None else _both(self.multiplicative),
+            "additive": _both(self.additive),
+        }
 
     def __repr__(self) -> str:
         return f"LeakageRow({self.gain!r}: {_short(self.before)} -> {_short(self.after)})"
@@ -112,18 +122,8 @@ class LeakageTable(Result):
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain values for JSON; exact numbers as text beside their floats."""
-        rows = [
-            {
-                "gain": row.gain,
-                "before": _both(row.before),
-                "after": _both(row.after),
-                "multiplicative": None if row.multiplicative is None else _both(row.multiplicative),
-                "additive": _both(row.additive),
-            }
-            for row in self.rows
-        ]
         document: dict[str, Any] = {
-            "rows": rows,
+            "rows": [row.to_json() for row in self.rows],
             "min_entropy_leakage": self.min_entropy,
             "shannon_leakage": self.shannon,
             "capacity": {
@@ -159,6 +159,10 @@ def leakages(
 
     References:
         Paper 5, Section II.
+
+    >>> C = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
+    >>> leakages("uniform", C).rows[0]
+    LeakageRow('identity': 1/2 -> 2/3)
     """
     channel = channel_for(prior, channel, "leakages", space=space)
     belief = as_prior(prior, channel.inputs)

@@ -106,7 +106,13 @@ def is_strictly_monotone(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> bool:
-    """Whether it is monotone (see `is_monotone`) with an m that increases strictly."""
+    """Whether it is monotone (see `is_monotone`) with an m that increases strictly.
+
+    >>> from metricdp.metrics import absolute
+    >>> line = Space.line(3, absolute())
+    >>> is_strictly_monotone(line, "distance"), is_strictly_monotone(line, "bin")
+    (True, False)
+    """
     return _fits(space, loss, Stopwatch(time_limit, progress), strictly=True)
 
 

@@ -127,7 +127,14 @@ _balls_only: ContextVar[bool] = ContextVar("metricdp_balls_only", default=False)
 
 @contextmanager
 def tally() -> Iterator[Tally]:
-    """Count the draws made inside the block."""
+    """Count the draws made inside the block.
+
+    >>> import metricdp as mdp
+    >>> with tally() as count:
+    ...     _ = mdp.laplace(mdp.metrics.absolute()).release([0.0] * 100)
+    >>> count.draws
+    100
+    """
     count = Tally()
     token = _tally.set(count)
     try:
@@ -138,7 +145,15 @@ def tally() -> Iterator[Tally]:
 
 @contextmanager
 def decide_all_by_balls() -> Iterator[None]:
-    """Trust no float inside the block: the slow path that the quick one must agree with, bit for bit."""
+    """Trust no float inside the block: the slow path that the quick one must agree with, bit for bit.
+
+    >>> import metricdp as mdp
+    >>> with mdp.seeded(1):
+    ...     quick = mdp.laplace(mdp.metrics.absolute()).release(0.0)
+    >>> with mdp.seeded(1), decide_all_by_balls():
+    ...     mdp.laplace(mdp.metrics.absolute()).release(0.0) == quick
+    True
+    """
     token = _balls_only.set(True)
     try:
         yield

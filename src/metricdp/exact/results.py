@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +13,12 @@ from metricdp.exact.balls import Enclosure, float_above, float_below
 __all__ = ["Result", "enclosure_json", "number_json", "short"]
 
 
-class Result:
+class Result(ABC):
     """Base of results: a notebook shows the words of ``str``; a result also has ``to_json``."""
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The result as plain values for JSON."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         first, *rest = str(self).splitlines() or [""]

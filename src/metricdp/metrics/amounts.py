@@ -29,6 +29,7 @@ __all__ = [
     "formula",
     "matrix_entry",
     "plain",
+    "plain_label",
     "positive",
     "scaled_formula",
     "sum_of_budgets",
@@ -175,3 +176,12 @@ def _as_int_or_float(exact: Fraction) -> int | float | None:
     except OverflowError:
         return None
     return nearest if Fraction(nearest) == exact else None
+
+
+def plain_label(value: Any) -> Any:
+    """A secret or an output as plain values for JSON."""
+    if isinstance(value, (tuple, list)):
+        return [plain_label(part) for part in value]
+    if isinstance(value, frozenset | set):
+        return sorted((plain_label(part) for part in value), key=repr)
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

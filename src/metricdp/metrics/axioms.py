@@ -14,6 +14,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.exact.balls import decide_sign, float_above, float_below, precision
+from metricdp.exact.results import Result, number_json
+from metricdp.metrics.amounts import plain_label
 from metricdp.metrics.enclosures import Enclosures
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ _BITS = (64, 256, 1024)
 
 
 @dataclass(frozen=True)
-class Violation:
+class Violation(Result):
     """An axiom of metrics that is broken, where, and by what distances.
 
     Attributes:
@@ -47,6 +49,14 @@ class Violation:
     def mendable(self) -> bool:
         """Whether `Metric.closure` makes a metric of it: shorter paths cannot mend a negative number or none."""
         return self.axiom not in ("not a number", "negative")
+
+    def to_json(self) -> dict[str, Any]:
+        """The axiom, the points and the distances as plain values for JSON."""
+        return {
+            "axiom": self.axiom,
+            "points": [plain_label(point) for point in self.points],
+            "amounts": [number_json(amount) for amount in self.amounts],
+        }
 
     def __str__(self) -> str:
         names = [repr(point) for point in self.points]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from metricdp.metrics.amounts import formula, plain
+from metricdp.metrics.amounts import formula, plain, plain_label
 from metricdp.metrics.metric import Metric
 
 __all__ = ["Verdict"]
@@ -81,7 +81,7 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain values for JSON; an infinite scale is written "infinite"."""
-        witness = None if self.witness is None else [_plain_label(part) for part in self.witness]
+        witness = None if self.witness is None else [plain_label(part) for part in self.witness]
         return {
             "holds": self.holds,
             "scale": _number(self.scale),
@@ -94,11 +94,3 @@ class Verdict:
 
 def _number(value: float) -> float | str:
     return "infinite" if math.isinf(value) else value
-
-
-def _plain_label(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return [_plain_label(part) for part in value]
-    if isinstance(value, frozenset | set):
-        return sorted((_plain_label(part) for part in value), key=repr)
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

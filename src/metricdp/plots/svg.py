@@ -41,6 +41,10 @@ def to_svg(figure: Figure, title: str) -> str:
     Args:
         figure: drawn in the three colours of this file, on no background.
         title: what it shows, for those who do not see it.
+
+    >>> from matplotlib.figure import Figure
+    >>> to_svg(Figure(), "nothing")[:40]
+    '<svg role="img" aria-label="nothing" xml'
     """
     import html
 

@@ -53,7 +53,7 @@ Claimed = tuple[Channel, Any, Names]
 
 
 def read_channel(path: str | Path) -> Channel:
-    """The channel in a .csv, .json, .parquet or .arrow file.
+    r"""The channel in a .csv, .json, .parquet or .arrow file.
 
     CSV is read as `metricdp.channels.serialize.from_rows` says: with labels where the first cell is empty or begins
     with "input", without where it is a number. Parquet and Arrow files of others are read as `from_arrow` says.
@@ -61,6 +61,13 @@ def read_channel(path: str | Path) -> Channel:
     Raises:
         ArgumentError: what is wrong, with its column and row; also a promise that the channel does not keep.
         MissingExtraError: Parquet and Arrow want pyarrow.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "channel.csv")
+    ...     _ = file.write_text("input,y,z\na,2/3,1/3\nb,1/3,2/3\n")
+    ...     read_channel(file).outputs
+    ('y', 'z')
     """
     return promised(*read_claim(path))
 
@@ -105,6 +112,13 @@ def write_channel(
     Raises:
         FileError: the file exists already and ``overwrite`` is not given, or it cannot be written.
         ArgumentError: an unknown ending, or a label that has no form in a file.
+
+    >>> import tempfile
+    >>> channel = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_channel(channel, Path(folder, "channel.json"))
+    ...     read_channel(Path(folder, "channel.json")) == channel
+    True
     """
     out = Path(path)
     content = _form(out)[1](channel, _names_document(channel, names))

@@ -61,6 +61,10 @@ def check_output(out: Path, overwrite: bool, source: Path | None = None, *, fold
 
     Raises:
         FileError: it exists already, is the input or lies in it, or there is no folder for it.
+
+    >>> check_output(Path("nowhere", "out.csv"), overwrite=False)
+    Traceback (most recent call last):
+    metricdp.errors.FileError: there is no folder nowhere
     """
     if source is not None and out.resolve() == source.resolve():
         raise FileError(f"{out.name} is the input: the output must be another file")
@@ -115,7 +119,15 @@ def standard_input(ending: str | None = None) -> Iterator[Path]:
 
 @contextmanager
 def appearing(out: Path, overwrite: bool) -> Iterator[Path]:
-    """A temporary file to write, which appears as ``out`` when the block ends well."""
+    """A temporary file to write, which appears as ``out`` when the block ends well.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with appearing(Path(folder, "out.txt"), overwrite=False) as temporary:
+    ...         _ = temporary.write_text("whole")
+    ...         before = Path(folder, "out.txt").exists()
+    ...     before, Path(folder, "out.txt").read_text()
+    (False, 'whole')
+    """
     if out.is_dir():
         raise _exists(out)
     try:

@@ -131,6 +131,11 @@ def sanitize(
 
     References:
         Paper 2, Theorems 4 and 5.
+
+    >>> rules = {"format": 2, "columns": {"age": {"type": "integer", "within": "5 years"}, "name": "drop"}}
+    >>> release = sanitize(pa.table({"name": ["Ann", "Bob"], "age": [31, 47]}), rules)
+    >>> release.table.column_names, release.table.num_rows, str(release.guarantee)
+    (['age'], 2, '(ln 2/5·|x − y| (age))-private')
     """
     rules, target = _policy(policy), None if out is None else Path(out)
     with open_table(source, _declared(rules), engine) as opened:
@@ -185,6 +190,11 @@ def validate(source: Any, policy: PolicyLike, engine: Any = None, *, progress: P
     Raises:
         PolicyError: the policy does not fit the table's columns.
         DataError: a row breaks a rule of the policy.
+
+    >>> rules = {"format": 2, "columns": {"age": {"type": "integer", "within": "5 years", "missing": "refuse"}}}
+    >>> validate(pa.table({"age": [31, None]}), rules)
+    Traceback (most recent call last):
+    metricdp.errors.ColumnError: column 'age', row 1: a value is missing; declare missing = ...
     """
     rules = _policy(policy)
     with open_table(source, _declared(rules), engine) as opened:

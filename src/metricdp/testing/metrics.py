@@ -46,6 +46,10 @@ def check_metric(metric: Metric, points: Sequence[Any], *, only: Iterable[str] |
 
     Raises:
         ConformanceError: a law is broken; it says which.
+
+    >>> from metricdp.metrics import absolute
+    >>> bool(check_metric(absolute(), [0, 1, 3], only=["axioms", "scaling"]))
+    True
     """
     d, secrets = as_metric(metric), list(points)
     if len(secrets) < 2:

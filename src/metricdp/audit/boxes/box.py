@@ -182,12 +182,24 @@ def rows(function: Callable[[Any], Any], **options: Any) -> Rows:
     """Say that a function takes many secrets at a time, an array or a list with a row for each, and gives as many back.
 
     It is called with both secrets in random order, so each row must be released by itself.
+
+    >>> import metricdp as mdp
+    >>> noise = mdp.geometric(mdp.metrics.absolute())
+    >>> mdp.audit.audit(mdp.audit.rows(noise.release), [(0, 1)], mdp.metrics.absolute(), samples=1000).holds
+    True
     """
     return Rows(function, **options)
 
 
 def one_at_a_time(function: Callable[[Any], Any], limit: float = CALL_LIMIT) -> Calls:
-    """Say that a function takes one secret, and how many seconds a call may take."""
+    """Say that a function takes one secret, and how many seconds a call may take.
+
+    >>> import metricdp as mdp
+    >>> noise = mdp.geometric(mdp.metrics.absolute())
+    >>> box = mdp.audit.one_at_a_time(lambda secret: noise.release(secret))
+    >>> mdp.audit.audit(box, [(0, 1)], mdp.metrics.absolute(), samples=200).holds
+    True
+    """
     return Calls(function, limit)
 
 

@@ -168,6 +168,13 @@ def mwem_bound(
 
     References:
         Paper 4, Theorem 8.
+
+    >>> from metricdp.metrics import Space, discrete
+    >>> from metricdp.queries.workloads.workload import Workload
+    >>> mwem_bound(Workload([[1, 0], [0, 1]], Space("ab", discrete())), 100, 2) > mwem_bound(
+    ...     Workload([[1, 0], [0, 1]], Space("ab", 10 * discrete())), 100, 2
+    ... )
+    True
     """
     matrix, budget = read_queries(workload), _Budget.of(workload.space, rounds, choosing)
     fails = read_probability(beta)

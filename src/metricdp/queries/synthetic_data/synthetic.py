@@ -128,6 +128,11 @@ def measured_error(answers: Synthetic | Any, counts: Any, workload: LinearQuerie
         answers: a synthetic histogram, or the answers to all queries.
         counts: the public data.
         workload: the queries, where answers are not synthetic.
+
+    >>> from metricdp.metrics import Space, discrete
+    >>> from metricdp.queries.workloads.workload import Workload
+    >>> measured_error([5, 2], [3, 2], Workload([[1, 0], [0, 1]], Space("ab", discrete()))).worst
+    2.0
     """
     queries = answers.workload if isinstance(answers, Synthetic) else workload
     if queries is None:

@@ -118,7 +118,12 @@ def marginal(*columns: str, where: Predicate | None = None) -> Question:
 
 
 def marginals(order: int, where: Predicate | None = None) -> Question:
-    """The marginals of all sets of ``order`` columns."""
+    """The marginals of all sets of ``order`` columns.
+
+    >>> from metricdp.policies.cells.listed import BooleanCells
+    >>> [name for name, _ in marginals(1).rows(Universe([BooleanCells("native"), BooleanCells("smoker")]))]
+    ['native=false', 'native=true', 'smoker=false', 'smoker=true']
+    """
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise ArgumentError("the order of marginals is 1, 2, ..")
 
@@ -143,7 +148,12 @@ def prefixes(column: str, where: Predicate | None = None) -> Question:
 
 
 def ranges(column: str, where: Predicate | None = None) -> Question:
-    """For each two cells of an ordered column: how many records are from the one to the other."""
+    """For each two cells of an ordered column: how many records are from the one to the other.
+
+    >>> from metricdp.policies.cells.ordered import IntegerCells
+    >>> len(list(ranges("age").rows(Universe([IntegerCells("age", (0, 3))]))))
+    10
+    """
     return Question(f"ranges({column})", lambda universe: _ranges(universe, column, where, only_from=None))
 
 

@@ -38,9 +38,13 @@ def test_a_file_is_itself(tmp_path):
 def test_the_standard_output_gets_nothing_of_what_failed(monkeypatch):
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=out))
-    with pytest.raises(RuntimeError), delivered(Path("-"), ".json") as place:
+
+    def fail(place):
         place.write_text("half")
         raise RuntimeError
+
+    with pytest.raises(RuntimeError), delivered(Path("-"), ".json") as place:
+        fail(place)
     assert out.getvalue() == b""
     with delivered(Path("-"), ".json") as place:
         place.write_text("whole")

@@ -1,0 +1,109 @@
+"""The conventions of every public signature and result, checked for all public names at once."""
+
+import importlib
+import inspect
+import pkgutil
+import typing
+from pathlib import Path
+
+import pytest
+
+import metricdp
+
+SOURCE = Path(metricdp.__file__).parent
+FOLDERS = sorted(one.name for one in pkgutil.iter_modules([str(SOURCE)]) if one.ispkg and not one.name.startswith("_"))
+PUBLIC = [
+    (folder, name, getattr(importlib.import_module(f"metricdp.{folder}"), name))
+    for folder in FOLDERS
+    for name in importlib.import_module(f"metricdp.{folder}").__all__
+]
+FUNCTIONS = [pytest.param(thing, id=f"{folder}.{name}") for folder, name, thing in PUBLIC if inspect.isfunction(thing)]
+ORDER = ["prior", "channel", "mechanism", "space", "loss", "gain"]
+OPTIONS = {"gap", "time_limit", "progress", "overwrite", "confidence"}
+LONG = [
+    "adversaries.corner_priors",
+    "adversaries.regular",
+    "adversaries.shannon_capacity",
+    "audit.audit",
+    "channels.refines",
+    "design.capacity",
+    "design.compare",
+    "design.decompose",
+    "design.kernels",
+    "design.least_scale",
+    "design.optimal",
+    "design.tight_constraints",
+    "design.universally_optimal",
+    "design.vertices",
+    "queries.allocate",
+    "queries.ask",
+    "queries.mwem",
+    "queries.sensitivity",
+    "queries.small_database",
+]
+"""What can take more than a second."""
+BOUNDED = [
+    "adversaries.shannon_capacity",
+    "design.capacity",
+    "design.least_scale",
+    "design.optimal",
+    "queries.allocate",
+]
+"""Those of them whose answer is an interval that closes in."""
+SECRET = {"Histogram", "Totals"}
+"""What is private itself, and has no form for programs."""
+
+
+def required(function):
+    return [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_is_required_comes_in_one_order_under_full_words(function):
+    found = [ORDER.index(one.name) for one in required(function) if one.name in ORDER]
+    assert found == sorted(found), inspect.signature(function)
+    letters = {name for name in inspect.signature(function).parameters if len(name) == 1} - {"k", "p"}
+    assert not letters, "no letter of a paper, but the k of truncated_geometric and the p of a norm"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_options_are_given_by_name(function):
+    allowed = {("queries", "confidence"), ("sources", "overwrite")}  # the file that exists is what is asked about
+    for name, one in inspect.signature(function).parameters.items():
+        if name in OPTIONS and (function.__module__.split(".")[1], name) not in allowed:
+            assert one.kind is one.KEYWORD_ONLY, f"{name} of {function.__qualname__}"
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_can_take_long_can_be_watched_and_stopped(name):
+    folder, _, function = name.partition(".")
+    known = inspect.signature(getattr(importlib.import_module(f"metricdp.{folder}"), function)).parameters
+    assert {"time_limit", "progress"} <= set(known)
+    assert ("gap" in known) or name not in BOUNDED
+
+
+def returned(function):
+    """The classes of the package that a function is annotated to return."""
+    try:
+        hint = typing.get_type_hints(function)["return"]
+    except NameError:  # of what is imported for type checkers alone
+        return []
+    inner = typing.get_args(hint) if not inspect.isclass(hint) else ()
+    return [one for one in (hint, *inner) if inspect.isclass(one) and one.__module__.startswith("metricdp.")]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_have_a_form_for_people_notebooks_and_programs(function):
+    from metricdp.exact.results import Result
+    from metricdp.metrics import Released
+
+    for kind in returned(function):
+        if issubclass(kind, Result | Released) or (kind.__name__ not in SECRET and hasattr(kind, "to_json")):
+            assert callable(kind.to_json)
+            assert callable(kind._repr_html_)
+            assert kind.__str__ is not object.__str__ or kind.__repr__ is not object.__repr__
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_public_function_is_shown_at_work(function):
+    assert ">>>" in (function.__doc__ or ""), f"{function.__module__}.{function.__qualname__} has no example"
