@@ -32,7 +32,8 @@ from metricdp.queries.select.totals import (
 )
 from metricdp.queries.single.plan import AnswerPlan
 from metricdp.queries.universes.engines.grouping import declared_types
-from metricdp.queries.workloads.allocation import Allocation
+from metricdp.queries.workloads.allocation import Allocation, released
+from metricdp.queries.workloads.by_group import GroupNoise
 from metricdp.sources.opening import count_rows, kept, open_sql
 from metricdp.sources.table import Declared
 
@@ -115,7 +116,8 @@ class Asking:
         """Read a question against a policy; refuse what cannot be bounded."""
         select = read_select(question, policy)
         asking = cls(select, policy, Division.of(select, policy), scale)
-        _ = asking.linear is not None and asking.linear.workload
+        if asking.linear is not None:
+            asking.linear.check()
         for part in asking.percentiles.values():
             _ = part.plan
         return asking
@@ -254,7 +256,7 @@ class Asking:
                 bars[aggregate.name] = max((self._reach(place, allocation, alone) for place in places), default=0.0)
         return bars
 
-    def _reach(self, place: int, allocation: Allocation | None, alone: Single | None) -> float:
+    def _reach(self, place: int, allocation: Allocation | GroupNoise | None, alone: Single | None) -> float:
         mechanism = None if allocation is None else allocation.mechanism(place, self.policy.most)
         if mechanism is None:
             return 0.0
@@ -331,19 +333,21 @@ class Asking:
             return dict.fromkeys(self.amounts, public), [Part(names, {}, "no noise", True, "the number is public")]
         allocation = self.linear.allocate(watch)
         alone = single(self.linear, allocation)
+        truths = self.linear.truth(source, engine)
         noisy = {}
-        for place, (amount, truth) in enumerate(zip(self.amounts, self.linear.truth(source, engine), strict=True)):
+        if alone is None:
+            drawn = released([allocation.mechanism(place, self.policy.most) for place in range(len(truths))], truths)
+            noisy = {amount: Noisy(value, reach) for amount, (value, reach) in zip(self.amounts, drawn, strict=True)}
+        for place, (amount, truth) in enumerate(zip(self.amounts, truths, strict=True) if alone is not None else ()):
             mechanism = allocation.mechanism(place, self.policy.most)
             if mechanism is None:
                 noisy[amount] = Noisy(float(truth), None)
             elif alone is not None:
                 noisy[amount] = Noisy(alone.draw(truth), alone.plan.error_bar)
-            else:
-                noisy[amount] = Noisy(float(mechanism.release([truth])[0]), mechanism.radius)
         return noisy, [self._linear_part(names, self.linear, allocation, alone)]
 
     def _linear_part(
-        self, names: tuple[str, ...], linear: LinearPart, allocation: Allocation, alone: Single | None
+        self, names: tuple[str, ...], linear: LinearPart, allocation: Allocation | GroupNoise, alone: Single | None
     ) -> Part:
         shares = linear.shares.columns
         if alone is not None:
@@ -391,9 +395,8 @@ def _noise(planned: AnswerPlan) -> str:
     return planned.mechanism.name
 
 
-def _why(allocation: Allocation) -> str:
-    if allocation.gap is None:
-        return "shared among so many answers by the paper's strategy 3 (paper 4, Algorithm 3)"
+def _why(allocation: Allocation | GroupNoise) -> str:
+    assert allocation.gap is not None  # the best was looked for
     return (
         "no Laplace noise on these answers has a lower mean squared error, each beside the most that one record can "
         f"add, up to {max(allocation.gap, 1e-9):.1g} of it; other noise may be better"

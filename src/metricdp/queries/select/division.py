@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,13 @@ from metricdp.policies.sql.predicates import true_cells
 from metricdp.policies.sql.statements import Select
 from metricdp.queries.universes.universe import Universe
 
-__all__ = ["MOST_KINDS", "Division", "Shares", "check_kinds", "check_work", "metric_of_cells"]
+__all__ = ["MOST_GROUPED", "MOST_KINDS", "Division", "Shares", "check_kinds", "metric_of_cells"]
 
 MOST_KINDS = 4_000
 """More kinds of records than this are not told apart by one question: all pairs of them are looked at."""
 
-MOST_WORK = 1_000_000_000
-"""The most answers times pairs of kinds of records."""
+MOST_GROUPED = 1_000_000
+"""More kinds of records than this are not told apart even where answers are totals by group."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Division:
         columns = tuple(known[name] for name in policy.names if name in known)
         if not columns:
             return cls((), ((),), np.zeros(1, dtype=np.int64))
-        check_kinds(len(column) for column in columns)
+        check_kinds((len(column) for column in columns), MOST_GROUPED)
         universe = Universe(columns)
         inside = true_cells(columns, select.where)
         places = np.indices(universe.shape).reshape(len(columns), -1)
@@ -80,7 +81,7 @@ class Division:
         for column in grouping:
             place = place * len(column) + places[columns.index(column)]
         labels = list(itertools.product(*(column.labels for column in grouping)))
-        left = sorted(set(place[inside].tolist()))
+        left = np.unique(place[inside]).tolist()
         if not left:
             raise ArgumentError("no record can satisfy the condition, so there is nothing to ask")
         renumbered = np.full(len(labels), -1, dtype=np.int64)
@@ -92,28 +93,29 @@ class Division:
         """The number of cells of each column."""
         return tuple(len(column) for column in self.columns)
 
+    def cells_of(self, group: int) -> NDArray[np.int64]:
+        """The places of the cells of a group."""
+        order, ends = self._by_group
+        return order[ends[group] : ends[group + 1]]
+
+    @cached_property
+    def _by_group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = np.argsort(self.group, kind="stable")
+        return order, np.searchsorted(self.group[order], np.arange(len(self.labels) + 1))
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
 
-def check_kinds(lengths: Iterable[int]) -> None:
+def check_kinds(lengths: Iterable[int], most: int = MOST_KINDS) -> None:
     """Refuse a question that tells too many kinds of records apart."""
     kinds = math.prod(lengths)
-    if kinds > MOST_KINDS:
+    if kinds > most:
         raise TooLargeError(
-            f"this question tells {kinds:,} kinds of records apart, and {MOST_KINDS:,} is the most: ask about fewer "
+            f"this question tells {kinds:,} kinds of records apart, and {most:,} is the most: ask about fewer "
             "columns at once, or declare wider cells (edges or width)"
-        )
-
-
-def check_work(answers: int, kinds: int) -> None:
-    """Refuse so many answers at once that the noise for them would not be found in minutes."""
-    if answers * kinds**2 > MOST_WORK:
-        raise TooLargeError(
-            f"{answers:,} numbers at once, about {kinds:,} kinds of records, are too many: group by fewer columns, ask "
-            "for fewer things, or declare wider cells (edges or width)"
         )
 
 

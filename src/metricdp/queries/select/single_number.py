@@ -16,6 +16,7 @@ from metricdp.queries.single.aggregates import Sum
 from metricdp.queries.single.counts import Count
 from metricdp.queries.single.plan import AnswerPlan, plan
 from metricdp.queries.workloads.allocation import Allocation
+from metricdp.queries.workloads.by_group import GroupNoise
 
 __all__ = ["Single", "single"]
 
@@ -39,7 +40,7 @@ class Single:
         return float(Fraction(self.plan.draw(truth + self.shift)) - self.shift)
 
 
-def single(linear: LinearPart, allocation: Allocation) -> Single | None:
+def single(linear: LinearPart, allocation: Allocation | GroupNoise) -> Single | None:
     """How to answer where one query alone needs noise, and it is a count, or the sum over all records of integers.
 
     A count moves by 1 when one record does, and for some records that costs no more than the noise hides. So it is
@@ -49,7 +50,7 @@ def single(linear: LinearPart, allocation: Allocation) -> Single | None:
         Paper 1, Theorems 8, 10 and 12.
     """
     noisy = [place for place, scale in enumerate(allocation.scales) if scale]
-    if len(noisy) != 1 or not np.isfinite(linear.workload.space.distances).all():
+    if isinstance(allocation, GroupNoise) or len(noisy) != 1 or not np.isfinite(linear.workload.space.distances).all():
         return None  # what is known of the others limits the answers, and the theorem does not speak of that
     (place,), policy = noisy, linear.policy
     amount = linear.amounts[place]

@@ -25,19 +25,21 @@ from metricdp.metrics import Metric, Space, attributes
 from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
-from metricdp.queries.select.division import Division, Shares, check_kinds, check_work, metric_of_cells
+from metricdp.queries.select.division import MOST_GROUPED, Division, Shares, check_kinds, metric_of_cells
 from metricdp.queries.universes.summing import Addend, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.allocation import Allocation
+from metricdp.queries.workloads.by_group import GroupNoise, allocate_groups
+from metricdp.queries.workloads.group_totals import Axis, GroupTotals, Measure
 from metricdp.queries.workloads.workload import Workload
 from metricdp.sources.opening import count_rows
 from metricdp.sources.table import Declared
 
 __all__ = ["Amount", "LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers"]
 
-MOST_EXACT = 250
-"""More queries than this share their noise by the paper's strategy 3; fewer, by the one with the least error."""
+_MOST_ANSWERS_IN_MATRIX = 24
+"""More answers than this are looked at by what is alike in their groups, not one by one."""
 
 _FEW = 64
 _PLACES = 6
@@ -100,9 +102,8 @@ class LinearPart:
     @cached_property
     def workload(self) -> Workload:
         """The queries over all kinds of records that have to be told apart from each other."""
-        axes = {column.name: self._axis(column) for column in self.columns}
+        axes = self._axes
         check_kinds(len(axis) for axis in axes.values())
-        check_work(len(self.amounts), math.prod(len(axis) for axis in axes.values()))
         kinds = list(itertools.product(*axes.values()))
         metrics = {column.name: self._metric(column) for column in self.columns}
         metric: Metric | None = attributes(metrics) if metrics else None
@@ -120,13 +121,51 @@ class LinearPart:
         space = Space(points, metric)
         return Workload(rows, space, [f"{place}: {amount}" for place, amount in enumerate(self.amounts)])
 
-    def allocate(self, watch: Stopwatch | None = None) -> Allocation:
+    @cached_property
+    def _axes(self) -> dict[str, list[_Kind]]:
+        """The values that stand for all of each column."""
+        return {column.name: self._axis(column) for column in self.columns}
+
+    @cached_property
+    def by_group(self) -> GroupTotals | None:
+        """The queries as totals by group, where there are so many that they are not written as a matrix; else None.
+
+        Every query is one: a record is in one group at most, and adds 1 or its value to the totals of that group.
+        """
+        axes, names = self._axes, list(self._axes)
+        kinds = math.prod(map(len, axes.values()))
+        if not axes or len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX:
+            return None
+        check_kinds([kinds], MOST_GROUPED)
+        measures = tuple(dict.fromkeys((amount.kind, amount.column, amount.centre) for amount in self.amounts))
+        places = {measure: place for place, measure in enumerate(measures)}
+        metrics = {column.name: self._metric(column) for column in self.columns}
+        cells = np.ix_(*([kind.cell for kind in axis] for axis in axes.values()))
+        across = [
+            np.broadcast_to(cells[names.index(name)], [len(axis) for axis in axes.values()])
+            for name in self.division.names
+        ]
+        group = self.division.group[np.ravel_multi_index(tuple(across), self.division.shape)] if across else None
+        return GroupTotals(
+            tuple(Axis([kind.point for kind in axes[name]], metrics[name]) for name in names),
+            np.zeros([len(axis) for axis in axes.values()], dtype=np.int64) if group is None else group,
+            tuple(_measure(*measure, axes, names) for measure in measures),
+            None if self.policy.absent is None else self.policy.absent * self.shares.absent,
+            tuple((amount.group, places[amount.kind, amount.column, amount.centre]) for amount in self.amounts),
+        )
+
+    def check(self) -> None:
+        """Refuse what cannot be bounded, before any data are seen."""
+        _ = self.workload if self.by_group is None else self.by_group.steps
+
+    def allocate(self, watch: Stopwatch | None = None) -> Allocation | GroupNoise:
         """The noise: errors count beside the most that one record can add."""
+        if self.by_group is not None:
+            return allocate_groups(self.by_group, watch=watch)
         weights = [1 / Fraction(max(map(abs, row), default=0) or 1) ** 2 for row in self.workload.given.tolist()]
-        method: Literal["exact", "proportional"] = "exact" if len(self.amounts) <= MOST_EXACT else "proportional"
         limit = None if watch is None or watch.time_limit is None else max(watch.left, 1e-3)
         progress = None if watch is None else watch.progress
-        return allocate(self.workload, method, weights=weights, time_limit=limit, progress=progress)
+        return allocate(self.workload, weights=weights, time_limit=limit, progress=progress)
 
     def _groups(self, kinds: Sequence[Any], names: list[str]) -> NDArray[np.int64]:
         """The place of the group of each kind of record."""
@@ -177,7 +216,7 @@ class LinearPart:
         cells, added = self._read(source, engine)
         answers = []
         for amount in self.amounts:
-            inside = self.division.group == amount.group
+            inside = self.division.cells_of(amount.group)
             number = int(cells[amount.column][inside].sum())
             if amount.kind == "sum":
                 chosen = added[str(amount.column)][inside].tolist()
@@ -285,6 +324,18 @@ def _whole(column: Cells) -> Cells:
     if isinstance(column, NumberCells):
         return NumberCells(column.name, column.bounds, outside=column.outside, missing=column.missing)
     return column
+
+
+def _measure(
+    kind: str, column: str | None, centre: Fraction, axes: dict[str, list[_Kind]], names: list[str]
+) -> Measure:
+    """What a record adds to an amount: 1, or what its value of a column says."""
+    if column is None:
+        return Measure()
+    values = [one.value for one in axes[column]]
+    if kind == "count":
+        return Measure(names.index(column), tuple(Fraction(int(value is not None)) for value in values))
+    return Measure(names.index(column), tuple(Fraction(0 if v is None else v - centre) for v in values))
 
 
 def _plain(value: Fraction) -> int | Fraction:

@@ -30,7 +30,7 @@ from metricdp.metrics import (
 from metricdp.metrics.coordinates import label, number
 from metricdp.metrics.dates import day_number
 
-__all__ = ["CellPairs", "Clique", "steps_of"]
+__all__ = ["CellPairs", "Clique", "steps_along", "steps_of"]
 
 Places = NDArray[np.int64]
 
@@ -69,7 +69,7 @@ def steps_of(space: Space) -> list[CellPairs | Clique] | None:
     For a function f on the cells, ``|f(i) - f(j)| <= L d(i, j)`` for all pairs just when it holds for these.
     """
     unit = space.metric.unit
-    along = _along_one(space.points, unit)
+    along = steps_along(space.points, unit)
     if along is not None:
         return [_made(kind, places[:, np.newaxis, :], space) for kind, places in along]
     cube = _cube(space.points, unit)
@@ -79,7 +79,7 @@ def steps_of(space: Space) -> list[CellPairs | Clique] | None:
     places, parts, values = cube
     for axis, (part, listed) in enumerate(zip(parts, values, strict=True)):
         lines = np.moveaxis(places, axis, -1).reshape(-1, len(listed))
-        along = _along_one(listed, part.unit)
+        along = steps_along(listed, part.unit)
         if along is None:
             along = [("pair", np.array([(i, j)])) for j in range(len(listed)) for i in range(j)]
         steps += [_made(kind, np.moveaxis(lines[:, ends], 0, 1), space) for kind, ends in along]
@@ -94,7 +94,7 @@ def _made(kind: str, groups: Places, space: Space) -> CellPairs | Clique:
     return Clique(members, distance) if kind == "clique" else CellPairs(members[:, 0], members[:, 1], distance)
 
 
-def _along_one(values: Sequence[Any], unit: Metric) -> list[tuple[str, Places]] | None:
+def steps_along(values: Sequence[Any], unit: Metric) -> list[tuple[str, Places]] | None:
     """Steps between the values of one attribute, each with equal distances; places count from 0."""
     if len(values) < 2 or isinstance(unit, Unprotected):
         return []

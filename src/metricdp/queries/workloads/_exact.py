@@ -16,9 +16,10 @@ import numpy as np
 from flint import arb
 
 from metricdp.exact.arrays import Floats
-from metricdp.exact.balls import ball, float_below, precision
+from metricdp.exact.balls import ball, precision
 from metricdp.exact.progress import Stopwatch
 from metricdp.programs.convex import InverseSquares, Logarithms, best_shares
+from metricdp.queries.workloads._limits import sum_of_roots
 from metricdp.queries.workloads._pairs import PairBudgets
 
 __all__ = ["Best", "best_rates", "proved_bound"]
@@ -154,21 +155,4 @@ def proved_bound(budgets: PairBudgets, best: Best, weights: Sequence[Fraction], 
                 share * abs(row[i] - row[j]) for share, (i, j) in zip(shares, ends, strict=True) if row[i] != row[j]
             )
             sums.append(sum(terms, start=arb(0)) / denominator)
-        weighed = [ball(weight) for weight in weights]
-        if geometric:
-            whole = sum(weighed, start=arb(0))
-            bound = whole * (whole / total).log()
-            for weight, value in zip(weighed, sums, strict=True):
-                bound += weight * (value / weight).log()
-        else:
-            roots = (weight.root(3) * (value * value).root(3) for weight, value in zip(weighed, sums, strict=True))
-            # 4 G³ / 27 with G = 3 · 2^(-2/3) R is R³.
-            bound = sum(roots, start=arb(0)) ** 3 / (total * total)
-        return float_below(_lower(bound))
-
-
-def _lower(value: arb) -> float | Fraction:
-    if not value.is_finite():
-        return -float("inf")
-    mantissa, exponent = value.lower().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return sum_of_roots(sums, total, [ball(weight) for weight in weights], geometric)

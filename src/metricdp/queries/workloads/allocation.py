@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from metricdp.queries.workloads._pairs import PairBudgets
 from metricdp.queries.workloads.answers import Answers
 from metricdp.queries.workloads.workload import Workload, whole_counts
 
-__all__ = ["Allocation", "Method", "ObjectiveName", "verdict_of"]
+__all__ = ["Allocation", "Method", "ObjectiveName", "noise_for", "released", "verdict_of"]
 
 Method = Literal["equal", "shared", "proportional", "exact", "biased", "marginal"]
 ObjectiveName = Literal["mean", "geometric", "worst"]
@@ -120,13 +121,12 @@ class Allocation:
             raise ArgumentError("a confidence lies between 0 and 1")
         whole = whole_counts(counts, len(self.workload.space))
         total = int(whole.sum())
-        values, bars = [], []
-        for query, truth in enumerate(self.answered.truth(whole)):
-            mechanism = self.mechanism(query, total)
-            values.append(float(truth) if mechanism is None else float(mechanism.release([truth])[0]))
+        mechanisms = [self.mechanism(query, total) for query in range(len(self.workload))]
+        drawn = released(mechanisms, self.answered.truth(whole))
+        values, bars = [value for value, _ in drawn], []
+        for query, (_, reach) in enumerate(drawn):
             away = Fraction(total) * self._greatest_bias(query)
-            reach = 0.0 if mechanism is None else mechanism.radius(confidence)
-            bars.append(float_above(Fraction(reach) + away))
+            bars.append(float_above(Fraction(0 if reach is None else reach(confidence)) + away))
         return Answers(
             self.workload.names,
             marked(_frozen(values)),
@@ -144,14 +144,10 @@ class Allocation:
         It rounds to a power of two that is a millionth of the noise, or coarser where n times the largest coefficient
         asks for it: never by the counts themselves.
         """
-        scale = self.scales[query]
-        if not scale:
+        if not self.scales[query]:
             return None
         row, denominator = self.answered.integers(query)
-        largest = Fraction(max(abs(value) for value in row) * max(total, 1), denominator)
-        finest = math.floor(math.log2(scale)) - _FINEST
-        coarse = math.ceil(math.log2(largest / _CELLS)) if largest else finest
-        return laplace(absolute() * (1 / Fraction(scale)), resolution=Fraction(2) ** max(finest, coarse))
+        return noise_for(self.scales[query], Fraction(max(abs(value) for value in row) * max(total, 1), denominator))
 
     def _greatest_bias(self, query: int) -> Fraction:
         if not self.biased:
@@ -234,6 +230,49 @@ class Allocation:
             "verdict": self.verdict.to_json(),
             "guarantee": self.guarantee.to_json(),
         }
+
+
+def noise_for(scale: float, largest: Fraction) -> Mechanism | None:
+    """Laplace noise of a scale on numbers that are at most so large, rounded as `Allocation.mechanism` says.
+
+    >>> noise_for(2.0, Fraction(1000)) is noise_for(2.0, Fraction(1001))
+    True
+    """
+    if not scale:
+        return None
+    finest = math.floor(math.log2(scale)) - _FINEST
+    coarse = math.ceil(math.log2(largest / _CELLS)) if largest else finest
+    return _noise(scale, max(finest, coarse))
+
+
+@lru_cache(maxsize=256)
+def _noise(scale: float, finest: int) -> Mechanism:
+    return laplace(absolute() * (1 / Fraction(scale)), resolution=Fraction(2) ** finest)
+
+
+def released(
+    mechanisms: Sequence[Mechanism | None], truths: Sequence[Fraction]
+) -> list[tuple[float, Callable[[float], float] | None]]:
+    """True answers with their noise, those of one mechanism drawn together, and how far each is off at most.
+
+    Args:
+        mechanisms: one for each answer, the same object where they are the same; None where there is no noise.
+        truths: private.
+    """
+    found: list[tuple[float, Callable[[float], float] | None]] = [(0.0, None)] * len(truths)
+    places: dict[int, list[int]] = {}
+    for place, mechanism in enumerate(mechanisms):
+        places.setdefault(id(mechanism), []).append(place)
+    for chosen in places.values():
+        mechanism = mechanisms[chosen[0]]
+        if mechanism is None:
+            drawn, reach = [float(truths[place]) for place in chosen], None
+        else:
+            drawn = [float(value) for value in mechanism.release([truths[place] for place in chosen])]
+            reach = lru_cache(maxsize=8)(mechanism.radius)
+        for place, value in zip(chosen, drawn, strict=True):
+            found[place] = value, reach
+    return found
 
 
 def verdict_of(budgets: PairBudgets, scales: tuple[float, ...]) -> Verdict:

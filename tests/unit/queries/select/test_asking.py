@@ -314,9 +314,8 @@ def test_decimals_are_added_exactly(tmp_path):
         ("select count(*) where sex = 'Z'", "none of its values"),
         ("select count(*) where native = 1", "True or False"),
         ("select count(*) where day > 'yesterday'", "days, such as"),
-        ("select count(*) group by pay", "5,102 kinds of records"),
+        ("select count(*) group by pay, age, sex, day", "kinds of records apart, and 1,000,000 is the most"),
         ("select count(*) group by note", "no column 'note'"),
-        ("select count(*), avg(age) group by age, sex, day, native", "group by fewer columns"),
     ],
 )
 def test_what_cannot_be_bounded(question, words):
