@@ -334,16 +334,9 @@ class Asking:
         allocation = self.linear.allocate(watch)
         alone = single(self.linear, allocation)
         truths = self.linear.truth(source, engine)
-        noisy = {}
-        if alone is None:
-            drawn = released([allocation.mechanism(place, self.policy.most) for place in range(len(truths))], truths)
-            noisy = {amount: Noisy(value, reach) for amount, (value, reach) in zip(self.amounts, drawn, strict=True)}
-        for place, (amount, truth) in enumerate(zip(self.amounts, truths, strict=True) if alone is not None else ()):
-            mechanism = allocation.mechanism(place, self.policy.most)
-            if mechanism is None:
-                noisy[amount] = Noisy(float(truth), None)
-            elif alone is not None:
-                noisy[amount] = Noisy(alone.draw(truth), alone.plan.error_bar)
+        mechanisms = [allocation.mechanism(place, self.policy.most) for place in range(len(truths))]
+        drawn = released(mechanisms, truths) if alone is None else alone.released(truths)
+        noisy = {amount: Noisy(*one) for amount, one in zip(self.amounts, drawn, strict=True)}
         return noisy, [self._linear_part(names, self.linear, allocation, alone)]
 
     def _linear_part(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,6 +39,11 @@ class Single:
     def draw(self, truth: Fraction) -> float:
         """A private answer to the query where this is the true one."""
         return float(Fraction(self.plan.draw(truth + self.shift)) - self.shift)
+
+    def released(self, truths: Sequence[Fraction]) -> list[tuple[float, Callable[[float], float | None] | None]]:
+        """All answers, the one with its noise and how far it is off at most; see `workloads.allocation.released`."""
+        noisy = (self.draw(truths[self.place]), self.plan.error_bar)
+        return [noisy if place == self.place else (float(truth), None) for place, truth in enumerate(truths)]
 
 
 def single(linear: LinearPart, allocation: Allocation | GroupNoise) -> Single | None:

@@ -31,7 +31,7 @@ from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.allocation import Allocation
 from metricdp.queries.workloads.by_group import GroupNoise, allocate_groups
-from metricdp.queries.workloads.group_totals import Axis, GroupTotals, Measure
+from metricdp.queries.workloads.group_totals import Axis, GroupMeasure, GroupTotals
 from metricdp.queries.workloads.workload import Workload
 from metricdp.sources.opening import count_rows
 from metricdp.sources.table import Declared
@@ -328,14 +328,14 @@ def _whole(column: Cells) -> Cells:
 
 def _measure(
     kind: str, column: str | None, centre: Fraction, axes: dict[str, list[_Kind]], names: list[str]
-) -> Measure:
+) -> GroupMeasure:
     """What a record adds to an amount: 1, or what its value of a column says."""
     if column is None:
-        return Measure()
+        return GroupMeasure()
     values = [one.value for one in axes[column]]
     if kind == "count":
-        return Measure(names.index(column), tuple(Fraction(int(value is not None)) for value in values))
-    return Measure(names.index(column), tuple(Fraction(0 if v is None else v - centre) for v in values))
+        return GroupMeasure(names.index(column), tuple(Fraction(int(value is not None)) for value in values))
+    return GroupMeasure(names.index(column), tuple(Fraction(0 if v is None else v - centre) for v in values))
 
 
 def _plain(value: Fraction) -> int | Fraction:

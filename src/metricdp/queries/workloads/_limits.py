@@ -26,7 +26,7 @@ from metricdp.exact.balls import Enclosure, ball, enclose, float_above, float_be
 from metricdp.exact.progress import Stopwatch
 from metricdp.programs.convex import InverseSquares, Logarithms, best_shares
 
-__all__ = ["Limits", "Spent", "SteppedScales", "sum_of_roots"]
+__all__ = ["LargestPart", "Limits", "SteppedScales", "sum_of_roots"]
 
 Places = NDArray[np.int64]
 Scales = list[float]
@@ -41,7 +41,7 @@ _NEAREST = 6
 _MOST_IN_BALLS = 20_000
 
 
-class Spent(NamedTuple):
+class LargestPart(NamedTuple):
     """The limit that is nearest to being broken.
 
     Attributes:
@@ -162,12 +162,12 @@ class Limits:
 
     # Proofs
 
-    def spent(self, scales: Sequence[float]) -> Spent:
+    def spent(self, scales: Sequence[float]) -> LargestPart:
         """The largest part of a distance that is spent, enclosed; exactly where distances are rational and few tie."""
         rates = np.array([1 / scale if scale else 0.0 for scale in scales])
         loads = self.loads(rates)
         if not len(loads) or not loads.max():
-            return Spent(Enclosure(Fraction(0), Fraction(0)), None)
+            return LargestPart(Enclosure(Fraction(0), Fraction(0)), None)
         widths = max(distance.outward[1] / distance.outward[0] - 1 for distance in self.distances)
         off = (int(np.diff(self._starts).max()) + 16) * _ROUNDING + 2 * widths
         near = np.flatnonzero(loads * (1 + off) >= loads.max() * (1 - off))
@@ -180,10 +180,10 @@ class Limits:
                 labels = [alike[pair] for pair in zip(scales, self.denominators, strict=True)]
                 fewer, which = self.merged(np.array(labels), len(alike))
                 found = fewer.spent([scale for scale, _ in alike])
-                return Spent(found.part, None if found.limit is None else int(np.argmax(which == found.limit)))
+                return LargestPart(found.part, None if found.limit is None else int(np.argmax(which == found.limit)))
             # What floats prove has to do.
             middle = Fraction(float(loads.max()))
-            return Spent(Enclosure(middle * (1 - Fraction(off)), middle * (1 + Fraction(off))), int(near[0]))
+            return LargestPart(Enclosure(middle * (1 - Fraction(off)), middle * (1 + Fraction(off))), int(near[0]))
         exact = [1 / Fraction(scale) if scale else Fraction(0) for scale in scales]
         least, most, where = Fraction(0), Fraction(0), None
         for limit in near.tolist():
@@ -192,7 +192,7 @@ class Limits:
             least = max(least, load / Fraction(distance.upper))
             if load / Fraction(distance.lower) > most:
                 most, where = load / Fraction(distance.lower), limit
-        return Spent(Enclosure(least, most), where)
+        return LargestPart(Enclosure(least, most), where)
 
     def certified(self, scales: Sequence[float], shrink: bool = False) -> Scales:
         """Scales that break no limit, proved: the given ones, raised together where they fell short.

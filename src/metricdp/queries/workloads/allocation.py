@@ -126,7 +126,7 @@ class Allocation:
         values, bars = [value for value, _ in drawn], []
         for query, (_, reach) in enumerate(drawn):
             away = Fraction(total) * self._greatest_bias(query)
-            bars.append(float_above(Fraction(0 if reach is None else reach(confidence)) + away))
+            bars.append(float_above(Fraction((reach and reach(confidence)) or 0) + away))
         return Answers(
             self.workload.names,
             marked(_frozen(values)),
@@ -252,14 +252,14 @@ def _noise(scale: float, finest: int) -> Mechanism:
 
 def released(
     mechanisms: Sequence[Mechanism | None], truths: Sequence[Fraction]
-) -> list[tuple[float, Callable[[float], float] | None]]:
+) -> list[tuple[float, Callable[[float], float | None] | None]]:
     """True answers with their noise, those of one mechanism drawn together, and how far each is off at most.
 
     Args:
         mechanisms: one for each answer, the same object where they are the same; None where there is no noise.
         truths: private.
     """
-    found: list[tuple[float, Callable[[float], float] | None]] = [(0.0, None)] * len(truths)
+    found: list[tuple[float, Callable[[float], float | None] | None]] = [(0.0, None)] * len(truths)
     places: dict[int, list[int]] = {}
     for place, mechanism in enumerate(mechanisms):
         places.setdefault(id(mechanism), []).append(place)

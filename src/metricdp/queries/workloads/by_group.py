@@ -72,9 +72,9 @@ def allocate_groups(totals: GroupTotals, *, gap: float = 1e-6, watch: Stopwatch 
         TooLargeError: more steps between cells than can be looked at.
 
     >>> import metricdp as mdp
-    >>> from metricdp.queries.workloads.group_totals import Axis, Measure
+    >>> from metricdp.queries.workloads.group_totals import Axis, GroupMeasure
     >>> ages, sexes = Axis(range(3), mdp.metrics.absolute()), Axis("FM", 1 * mdp.metrics.discrete())
-    >>> noise = allocate_groups(GroupTotals((ages, sexes), np.arange(6).reshape(3, 2), (Measure(),)))
+    >>> noise = allocate_groups(GroupTotals((ages, sexes), np.arange(6).reshape(3, 2), (GroupMeasure(),)))
     >>> [round(scale, 3) for scale in noise.scales]
     [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
     """

@@ -21,7 +21,7 @@ from metricdp.metrics.nullable import Nullable
 from metricdp.queries.synthetic_data.steps import steps_along
 from metricdp.queries.workloads._limits import Limits, Places
 
-__all__ = ["Axis", "GroupTotals", "Measure"]
+__all__ = ["Axis", "GroupMeasure", "GroupTotals"]
 
 _MOST_STEPS = 4_000_000
 _WHOLE = 1 << 50
@@ -85,7 +85,7 @@ def _neighbours(points: Sequence[Any], unit: Metric) -> list[Places]:
 
 
 @dataclass(frozen=True)
-class Measure:
+class GroupMeasure:
     """What a record adds to a total of its group: 1, or a number that depends on one attribute.
 
     Attributes:
@@ -112,14 +112,14 @@ class GroupTotals:
 
     >>> import metricdp as mdp
     >>> codes, sexes = Axis(range(1000), 0.5 * mdp.metrics.discrete()), Axis("FM", 1 * mdp.metrics.discrete())
-    >>> totals = GroupTotals((codes, sexes), np.arange(2000).reshape(1000, 2), (Measure(),))
+    >>> totals = GroupTotals((codes, sexes), np.arange(2000).reshape(1000, 2), (GroupMeasure(),))
     >>> totals.groups, len(set(totals.kinds_of_groups.tolist())), len(totals.steps.limits())
     (2000, 1, 2)
     """
 
     axes: tuple[Axis, ...]
     group: NDArray[np.int64]
-    measures: tuple[Measure, ...]
+    measures: tuple[GroupMeasure, ...]
     absent: Level | None = None
     asked: tuple[tuple[int, int], ...] = ()
 

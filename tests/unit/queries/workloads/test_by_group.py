@@ -12,7 +12,7 @@ from metricdp.metrics import Space, absolute, attributes, discrete, nullable, un
 from metricdp.policies.askable import absent_at
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.by_group import allocate_groups
-from metricdp.queries.workloads.group_totals import Axis, GroupTotals, Measure
+from metricdp.queries.workloads.group_totals import Axis, GroupMeasure, GroupTotals
 from metricdp.queries.workloads.workload import Workload
 
 METRICS = [
@@ -37,7 +37,9 @@ def random_totals(seed, absent=None):
     group = np.array([old.index(g) if g >= 0 else -1 for g in group.ravel().tolist()]).reshape(sizes)
     axis = int(draw.integers(len(sizes)))
     values = tuple(Fraction(int(n), int(draw.integers(1, 3))) for n in draw.integers(-2, 4, sizes[axis]))
-    measures = [(Measure(),), (Measure(), Measure(axis, values)), (Measure(axis, values),)][draw.integers(3)]
+    measures = [(GroupMeasure(),), (GroupMeasure(), GroupMeasure(axis, values)), (GroupMeasure(axis, values),)][
+        draw.integers(3)
+    ]
     return GroupTotals(axes, group, measures, absent)
 
 
@@ -106,26 +108,26 @@ def test_disjoint_counts_have_a_closed_form():
     """A record moves from one count to another, so both change by 1: 1 / c + 1 / c <= eps."""
     for epsilon in (Fraction(1, 2), Fraction(2, 3), Fraction(1)):
         axis = Axis(range(20_000), discrete() * epsilon)
-        noise = allocate_groups(GroupTotals((axis,), np.arange(20_000), (Measure(),)))
+        noise = allocate_groups(GroupTotals((axis,), np.arange(20_000), (GroupMeasure(),)))
         assert noise.scales[0] == noise.scales[-1] == float(2 / epsilon)
         assert noise.tightest.lower == noise.tightest.upper == 1
 
 
 def test_counts_that_are_too_many_to_solve_share_a_scale_and_say_what_that_costs():
     axes = Axis(range(41), absolute()), Axis(range(40), absolute() / 2)
-    noise = allocate_groups(GroupTotals(axes, np.arange(1640).reshape(41, 40), (Measure(),)))
+    noise = allocate_groups(GroupTotals(axes, np.arange(1640).reshape(41, 40), (GroupMeasure(),)))
     assert set(noise.scales) == {4.0}
     assert noise.gap < 0.01  # the best is no more than a hundredth better
 
 
 def test_a_missing_value_is_a_cell_too():
     axis = Axis([0, 1, 2, None], nullable(absolute(), 3))
-    totals = GroupTotals((axis,), np.arange(4), (Measure(),))
+    totals = GroupTotals((axis,), np.arange(4), (GroupMeasure(),))
     rows = np.eye(4, dtype=int).tolist()
     assert most_spent(rows, Space([0, 1, 2, None], axis.metric), allocate_groups(totals).scales) <= 1
 
 
 def test_the_noise_of_equal_scales_is_one_object():
-    noise = allocate_groups(GroupTotals((Axis(range(50), discrete()),), np.arange(50), (Measure(),)))
+    noise = allocate_groups(GroupTotals((Axis(range(50), discrete()),), np.arange(50), (GroupMeasure(),)))
     assert noise.mechanism(0, 1000) is noise.mechanism(49, 1000)
     assert noise.mechanism(0, 1000).guarantee.metric(0, 1) == 0.5
