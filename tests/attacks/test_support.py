@@ -7,6 +7,7 @@ drawing it; where the law of a release is finite, it is enumerated exactly.
 import datetime as dt
 import itertools
 import math
+import traceback
 from decimal import Decimal
 from fractions import Fraction
 from unittest import mock
@@ -368,6 +369,30 @@ MECHANISMS = {
 def test_what_is_not_understood_is_refused(name, weird):
     with pytest.raises(DataError):
         MECHANISMS[name].release(WEIRD[weird])
+
+
+BEYOND = 2**31 - 1
+"""As a number of days, far beyond what Python's calendar holds; libraries name it in their errors, or panic."""
+BEYOND_PYTHON = {
+    "arrow date": pa.array([BEYOND], pa.date32()),
+    "arrow timestamp": pa.array([BEYOND * 10**9], pa.timestamp("s")),
+    "arrow duration": pa.array([BEYOND * 10**9], pa.duration("s")),
+    "arrow text": pa.array([b"\xff%d" % BEYOND]).view(pa.string()),
+    "pandas date": pd.Series([BEYOND], dtype="int32[pyarrow]").astype("date32[day][pyarrow]"),
+    "polars date": pl.Series([BEYOND], dtype=pl.Int32).cast(pl.Date),
+    "polars moment": pl.Series([BEYOND * 10**6]).cast(pl.Datetime("ms")),
+}
+
+
+@pytest.mark.parametrize("column", BEYOND_PYTHON)
+def test_values_that_python_cannot_hold_are_refused_without_being_named(column):
+    """Not the library's own error, which would name the value: by mechanisms on labels, and by queries."""
+    response = mdp.randomized_response([dt.date(2020, 1, 1), dt.date(2020, 1, 2)], 1)
+    chosen = mdp.exponential(mdp.Space([0, 1], m.absolute()))
+    for ask in (response.release, chosen.release, mdp.queries.Sum(bounds=(0, 1)).evaluate):
+        with pytest.raises(DataError) as caught:
+            ask(BEYOND_PYTHON[column])
+        assert str(BEYOND) not in "".join(traceback.format_exception(caught.value)).replace("BEYOND", "")
 
 
 def test_a_masked_secret_does_not_come_back():

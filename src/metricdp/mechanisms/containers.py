@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import KindError, ShapeError
+from metricdp.errors import KindError, OutOfDomainError, ShapeError
 from metricdp.exact.bits import source
 from metricdp.mechanisms.forms.arrow import is_arrow
 from metricdp.mechanisms.forms.column import objects
@@ -29,6 +29,7 @@ __all__ = [
     "is_array",
     "label_array_type",
     "marked",
+    "python_values",
     "refuse_unknown",
     "unpack_labels",
 ]
@@ -84,9 +85,9 @@ def unpack_labels(secrets: Any, declared: Sequence[Any]) -> LabelRows:
     if is_series(secrets):
         return LabelRows(_filled(_nulls_as_none(secrets)), _pandas_labels(secrets, declared))
     if is_polars(secrets):
-        return LabelRows(_filled(secrets.to_list()), _polars_labels(secrets, declared))
+        return LabelRows(_filled(python_values(secrets.to_list)), _polars_labels(secrets, declared))
     if is_arrow(secrets):
-        return LabelRows(_filled(secrets.to_pylist()), _arrow_labels(secrets, declared))
+        return LabelRows(_filled(python_values(secrets.to_pylist)), _arrow_labels(secrets, declared))
     if is_array(secrets):
         if secrets.ndim > 1:
             raise ShapeError("one label a row is wanted: an array of one axis")
@@ -96,6 +97,26 @@ def unpack_labels(secrets: Any, declared: Sequence[Any]) -> LabelRows:
         return LabelRows(_filled(secrets), list)
     refuse_unknown(secrets)
     return LabelRows([secrets], lambda results: results[0])
+
+
+def python_values(read: Callable[[], list[Any]]) -> list[Any]:
+    """The values of a column as Python's own, by a method of its library.
+
+    Raises:
+        OutOfDomainError: one of them cannot be. The library's error, which may name the value, is not passed on.
+
+    >>> python_values(lambda: [1, None])
+    [1, None]
+    """
+    try:
+        return read()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # Polars panics, which is no Exception
+        raise OutOfDomainError(
+            "a value is none that Python can hold: a date or time beyond the years 1 to 9999, a duration of more than "
+            "999999999 days, or text that is not UTF-8"
+        ) from None
 
 
 def is_array(secrets: Any) -> bool:
@@ -153,9 +174,8 @@ def _filled(labels: list[Any]) -> list[Any]:
 
 
 def _nulls_as_none(series: Any) -> list[Any]:
-    if isinstance(series.dtype, np.dtype):
-        return list(series.tolist())
-    return [None if is_null(value) else value for value in series.tolist()]
+    values = python_values(series.tolist)
+    return values if isinstance(series.dtype, np.dtype) else [None if is_null(value) else value for value in values]
 
 
 def _pandas_labels(series: Any, declared: Sequence[Any]) -> Callable[[list[Any]], Any]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import ArgumentError, KindError, ShapeError
+from metricdp.mechanisms.containers import python_values
 from metricdp.metrics import Metric, Space
 from metricdp.metrics.amounts import code
 
@@ -134,7 +135,7 @@ def rows_of(data: Any, query: Query) -> list[Any]:
     """The records of a column, a list or an array, refused where they are not as many as the query says."""
     for method in ("to_pylist", "to_list", "tolist"):  # Arrow; Polars and pandas; numpy
         if hasattr(data, method):
-            rows = getattr(data, method)()
+            rows = python_values(getattr(data, method))
             break
     else:
         rows = data
