@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from metricdp.metrics.words import factor_words, listed, odds_range
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from metricdp.tables.report.report import Report
     from metricdp.tables.report.whole import Whole
 
-__all__ = ["first_paragraph", "origin_facts", "whole_facts"]
+__all__ = ["delta_words", "first_paragraph", "origin_facts", "whole_facts"]
 
 _MOST_NAMES = 6
 
@@ -37,7 +38,18 @@ def first_paragraph(report: Report) -> str:
             "Somebody whose row differs in all columns at once is told apart more easily, by a factor of up to "
             f"{_largest(report.whole_row.named)}."
         )
-    return " ".join(words)
+    return " ".join([*words, *delta_words(report)])
+
+
+def delta_words(report: Report) -> list[str]:
+    """What the guarantee leaves out, one sentence where it has a delta: no factor is promised without it."""
+    if not report.delta:
+        return []
+    delta, person = Fraction(report.delta), report.person
+    words = f"All factors hold up to an additive delta of {float(delta):.6g}: with that chance a row may tell more"
+    if person is not None and person.rows > 1:
+        words += f"; for all rows of a person the chance is {float(min(1, delta * person.rows)):.6g}"
+    return [f"{words}."]
 
 
 def whole_facts(report: Report) -> list[tuple[str, str]]:

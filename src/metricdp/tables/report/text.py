@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from metricdp.metrics.words import Measure, factor_words, odds_range, percent
-from metricdp.tables.report.plain import first_paragraph, origin_facts, whole_facts
+from metricdp.tables.report.plain import delta_words, first_paragraph, origin_facts, whole_facts
 from metricdp.tables.report.shown import shown
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def summary(report: Report) -> str:
         lines += _wrap(
             f"For a person, with {_rows(report.person.rows)} at most, it is {report.person.rows} times as much."
         )
+    lines += [line for words in delta_words(report) for line in _wrap(words)]
     if len(report.columns) > 1:
         lines += _wrap(dict(whole_facts(report))["A row"])
     lines += ["", *_table([("column", "level", "error to expect"), *map(_line, report.columns)])]
@@ -85,9 +86,7 @@ def row_words(report: Report) -> str:
         "likely from one as from the other. So it moves nobody's odds between the two by a larger factor, whatever "
         "they knew before. Distances add up over the columns, and factors multiply."
     )
-    if report.delta:
-        words += f" All of this holds up to an additive delta = {report.delta}."
-    return words
+    return " ".join([words, *delta_words(report)])
 
 
 def person_words(report: Report) -> str:

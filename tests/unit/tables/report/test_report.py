@@ -322,3 +322,18 @@ def test_words():
     assert factor_words(99.999) == "100"
     assert odds_range(2.0) == ("33.3%", "66.7%")
     assert percent(1 - 1e-16) == "100%" if 1 - 1e-16 == 1 else "over 99.9%"
+
+
+def test_no_factor_is_promised_without_its_delta():
+    """In the first paragraph, the summary, the text and the page; for all rows of a person it is that many times."""
+    text = 'format = 2\n[columns.x]\ntype = "boolean"\nepsilon = 1\ndelta = 0.01\n[columns.y]\ntype = "category"\n'
+    text += 'values = ["a", "b"]\nepsilon = 1\ndelta = 0.02\n'
+    person = '[person]\ncolumn = "who"\nrows = 5\n'
+    for policy, chance in ((text, None), (text + person, "0.15")):
+        report = Report.of(Policy.parse(policy))
+        for words in (report.claim()["in_plain_words"], report.summary(), report.text(), report.html()):
+            plain = " ".join(words.split())
+            assert "additive delta of 0.03" in plain
+            assert chance is None or f"for all rows of a person the chance is {chance}" in plain
+    without = Report.of(Policy.parse(text.replace("delta = 0.01\n", "").replace("delta = 0.02\n", "")))
+    assert "delta" not in without.summary()
