@@ -48,7 +48,7 @@ def delta_words(report: Report) -> list[str]:
     delta, person = Fraction(report.delta), report.person
     words = f"All factors hold up to an additive delta of {float(delta):.6g}: with that chance a row may tell more"
     if person is not None and person.rows > 1:
-        words += f"; for all rows of a person the chance is {float(min(1, delta * person.rows)):.6g}"
+        words += f"; for all rows of a person the chance is {float(min(Fraction(1), delta * person.rows)):.6g}"
     return [f"{words}."]
 
 
