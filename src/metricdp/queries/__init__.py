@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from metricdp.queries.synthetic_data.choose import Chosen, ExponentialChoice, choose
     from metricdp.queries.synthetic_data.mwem import Weighted, mwem, mwem_bound
     from metricdp.queries.synthetic_data.small_database import SmallDatabase, small_database, small_database_size
+    from metricdp.queries.synthetic_data.synthesize import synthesize
     from metricdp.queries.synthetic_data.synthetic import MeasuredError, Synthetic, measured_error
+    from metricdp.queries.synthetic_data.synthetic_table import SyntheticTable
     from metricdp.queries.universes.counting import histogram
     from metricdp.queries.universes.histograms import Histogram
     from metricdp.queries.universes.questions import count, marginal, marginals, prefixes, ranges, total
@@ -57,6 +59,7 @@ else:
             "SmallDatabase": "synthetic_data.small_database",
             "Sum": "single.aggregates",
             "Synthetic": "synthetic_data.synthetic",
+            "SyntheticTable": "synthetic_data.synthetic_table",
             "TableAnswers": "select.table_answers",
             "Totals": "universes.summing",
             "Uniformity": "single.finite_functions",
@@ -87,6 +90,7 @@ else:
             "small_database": "synthetic_data.small_database",
             "small_database_size": "synthetic_data.small_database",
             "statistical": "workloads.statistical",
+            "synthesize": "synthetic_data.synthesize",
             "total": "universes.questions",
             "totals": "universes.summing",
             "uniformity": "single.finite_functions",
@@ -115,6 +119,7 @@ __all__ = [
     "SmallDatabase",
     "Sum",
     "Synthetic",
+    "SyntheticTable",
     "TableAnswers",
     "Totals",
     "Uniformity",
@@ -145,6 +150,7 @@ __all__ = [
     "small_database",
     "small_database_size",
     "statistical",
+    "synthesize",
     "total",
     "totals",
     "uniformity",

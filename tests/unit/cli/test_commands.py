@@ -43,6 +43,7 @@ GOOD = {
     "sanitize": ["people.csv", "-p", "people.toml", "-o", "out.parquet"],
     "inspect": ["released.parquet"],
     "query": ["people.csv", "select avg(age)", "-p", "people.toml"],
+    "synthesize": ["people.csv", "-p", "people.toml", "-o", "made.parquet"],
     "verify": ["noise.csv", "-m", "ln 2 discrete"],
     "leakage": ["noise.csv"],
     "optimal": ["points.csv", "-m", "ln 2 absolute"],
@@ -64,6 +65,7 @@ MISSING = {
     "sanitize": ["gone.file", "-p", "people.toml", "-o", "out.parquet"],
     "inspect": ["gone.file"],
     "query": ["gone.file", "select count(*)", "-p", "people.toml"],
+    "synthesize": ["gone.file", "-p", "people.toml", "-o", "made.parquet"],
     "verify": ["gone.file", "-m", "ln 2 discrete"],
     "leakage": ["gone.file"],
     "optimal": ["gone.file", "-m", "ln 2 absolute"],
@@ -157,11 +159,13 @@ def test_json_is_the_envelope(command, files):
 
 def test_who_vouches_for_a_guarantee(files):
     def guarantee(command):
-        more = ["--overwrite"] if command in ("init", "sanitize", "ledger export") else []
+        more = ["--overwrite"] if command in ("init", "sanitize", "synthesize", "ledger export") else []
         return json.loads(run(*command.split(), *GOOD[command], "--json", *more).stdout)["guarantee"]
 
     promised = {command for command in ALL if guarantee(command)}
-    assert promised == {"explain", "sanitize", "query", "verify", "optimal", "capacity", "kernels", "ledger account"}
+    assert promised == {
+        "explain", "sanitize", "query", "synthesize", "verify", "optimal", "capacity", "kernels", "ledger account",
+    }  # fmt: skip
     broken = json.loads(run("verify", "noise.csv", "-m", "0.1 discrete", "--json").stdout)
     assert (broken["guarantee"], broken["error"], broken["result"]["holds"]) == (None, None, False)
 
