@@ -181,7 +181,7 @@ def _covering(entries: Sequence[Sequence[Fraction]], shares: Sequence[Fraction])
     widened = [[*row, *extra] for row, extra in zip(entries, surplus, strict=True)]
     solution = least_solution(widened, shares, free=size).solution
     if solution is None:
-        raise ArithmeticError("y = prior is always large enough: this cannot be")
+        raise ArithmeticError("internal error: no y was found, although y = prior is always large enough")
     return solution[:size]
 
 

@@ -183,7 +183,7 @@ def randomized_response(values: Iterable[Hashable], epsilon: LevelLike, delta: L
         raise ArgumentError("at least two values are wanted, each once")
     exact = rational(delta, "delta")
     if not 0 <= exact < 1:
-        raise LevelError(f"a delta lies between 0 and 1, and is not 1: {delta} does not")
+        raise LevelError(f"a delta is at least 0 and below 1, and {delta} is not")
     return RandomizedResponse(listed, Level.of(epsilon), exact)
 
 

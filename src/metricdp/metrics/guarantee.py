@@ -58,7 +58,7 @@ class Guarantee:
             raise ArgumentError(f"a metric is needed here, not {type(metric).__name__}")
         exact = rational(delta, "delta")
         if not 0 <= exact < 1:
-            raise LevelError(f"a delta lies between 0 and 1, and is not 1: {delta} does not")
+            raise LevelError(f"a delta is at least 0 and below 1, and {delta} is not")
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "delta", exact)
 

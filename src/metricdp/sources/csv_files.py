@@ -42,7 +42,7 @@ class CsvFile:
     Legal are quoted fields with delimiters, line ends and doubled quotes in them, the line ends of Unix and of
     Windows, a byte-order mark, and empty lines at the end. Refused, with row and rule: an end of the file inside
     quotes, text after a closing quote, a quote inside an unquoted field, a row of another length than the header, null
-    bytes, bytes that are no text in the declared encoding, a carriage return that ends no line.
+    bytes, bytes that are not text in the declared encoding, a carriage return that ends no line.
 
     Attributes:
         path: of the file.
@@ -128,7 +128,7 @@ class CsvFile:
         checker, waiting = _Checker(self.delimiter), b""
         for block in self._blocks():
             if block is None:
-                raise checker.refused(0, f"bytes that are no text in {self.dialect.encoding.upper()}")
+                raise checker.refused(0, f"bytes that are not {self.dialect.encoding.upper()}, the declared encoding")
             waiting += block
             for chunk in checker.whole_rows(waiting, end=False):
                 yield chunk
@@ -138,7 +138,7 @@ class CsvFile:
         yield from checker.whole_rows(waiting, end=True)
 
     def _blocks(self) -> Iterator[bytes | None]:
-        """The file as UTF-8, without a byte-order mark; None where bytes are no text in the declared encoding.
+        """The file as UTF-8, without a byte-order mark; None where bytes are not text in the declared encoding.
 
         What is declared to be UTF-8 comes as it is: rows are checked when they are whole.
         """
@@ -266,7 +266,9 @@ class _Checker:
             content.decode()
         except UnicodeDecodeError as error:
             if place < 0 or error.start < place:
-                raise self._at(error.start, lines, "bytes that are no text in UTF-8") from None
+                raise self._at(
+                    error.start, lines, "bytes that are not UTF-8; declare [csv] encoding where the file has another"
+                ) from None
         if place >= 0:
             raise self._at(place, lines, "a null byte")
 
@@ -312,7 +314,7 @@ class _Checker:
         wrong = counts[: len(lines)] != self._fields
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise self.refused(row, f"another number of fields than the {self._fields} of the header")
+            raise self.refused(row, f"the row does not have as many fields as the header, which has {self._fields}")
         return lines
 
     def _at(self, place: int, lines: Places, rule: str) -> DataError:

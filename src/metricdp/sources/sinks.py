@@ -177,7 +177,7 @@ def can_hold(kind: str, field: pa.Field) -> bool:
 
 
 def _try_csv(table: pa.Table) -> None:
-    """Bytes that are no text would make a file that is none."""
+    """Bytes that are not text would make a file that nobody can read."""
     kind = table.schema.types[0]
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_binary(inner) or pa.types.is_large_binary(inner) or pa.types.is_fixed_size_binary(inner):

@@ -268,7 +268,7 @@ BROKEN = [
     ({"weights": [[4, 1, 1], [2, 2, 2], [1, 6, -1]]}, ArgumentError, "row 2: input 2: a negative probability"),
     ({"guarantee": 3}, ArgumentError, "guarantee is an object"),
     ({"guarantee": {"metric": {"metric": "teleportation"}}}, ArgumentError, "cannot be read: a metric is one of"),
-    ({"guarantee": {"metric": {"metric": "absolute"}, "delta": 2}}, ArgumentError, "a delta lies between 0 and 1"),
+    ({"guarantee": {"metric": {"metric": "absolute"}, "delta": 2}}, ArgumentError, "a delta is at least 0 and below 1"),
     ({"guarantee": {"metric": {"metric": "absolute"}, "delta": []}}, ArgumentError, "a delta is a number"),
     ({"guarantee": {"metric": {"metric": "scaled", "level": "x", "unit": 3}}}, ArgumentError, "cannot be read"),
     ({"guarantee": {"metric": {"metric": "scaled", "level": "1/0", "unit": 3}}}, ArgumentError, "cannot be read"),

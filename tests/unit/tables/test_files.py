@@ -558,8 +558,8 @@ GOOD = "1,ann,10.5,3,2024-01-01,good\n"
     ("content", "message"),
     [
         (f'{GOOD}2,"{SECRET},10.5,3,2024-01-01,good\n', "a quote is not closed|cannot be read as csv"),
-        (f"{GOOD}2,{SECRET},10.5,3,2024-01-01,good,more\n", "another number of fields|cannot be read as csv"),
-        (f"{GOOD}2,{SECRET}\n", "another number of fields|cannot be read as csv"),
+        (f"{GOOD}2,{SECRET},10.5,3,2024-01-01,good,more\n", "as many fields as the header|cannot be read as csv"),
+        (f"{GOOD}2,{SECRET}\n", "as many fields as the header|cannot be read as csv"),
         (f"{GOOD}{GOOD}2,ann,{SECRET},3,2024-01-01,good\n", r"column 'pay', row 2: a value is not of the type"),
         (f"{GOOD}2,ann,1.5,{SECRET},2024-01-01,good\n", r"column 'visits', row 1: a value is not of the type"),
         (f"{GOOD}2,ann,1.5,3,{SECRET},good\n", r"column 'day', row 1: a value is not of the type"),

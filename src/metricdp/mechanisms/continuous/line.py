@@ -271,7 +271,7 @@ def approximate_laplace(
     bounds = parse_bounds((lower, upper))
     level, share = Level.of(epsilon), rational(delta, "delta")
     if not 0 <= share < 1:
-        raise LevelError(f"a delta lies between 0 and 1, and is not 1: {delta} does not")
+        raise LevelError(f"a delta is at least 0 and below 1, and {delta} is not")
     scale = Real(lambda: 1 / _approximate_rate(bounds, level, share))
     return ApproximateLaplace(bounds, level, share, _fitting(resolution_for(scale, resolution), bounds))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from metricdp.errors import ArgumentError, PolicyError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, OffGridError, OutOfDomainError, PolicyError, UnsupportedMetricError
 from metricdp.exact.level import rational
 from metricdp.mechanisms.continuous.line import approximate_laplace, line_laplace
 from metricdp.mechanisms.continuous.nulls import nullable_laplace
@@ -28,10 +28,14 @@ if TYPE_CHECKING:
     from metricdp.mechanisms.forms.column import Missing as Absent
     from metricdp.mechanisms.mechanism import Mechanism
 
-__all__ = ["LEVEL_KEYS", "OnALine"]
+__all__ = ["BEYOND", "LEVEL_KEYS", "OnALine"]
 
 LEVEL_KEYS = ("within", "factor", "epsilon", "per", "metric")
 """What a level with distances is written with."""
+
+BEYOND = 'outside the declared bounds; declare outside = "clamp", or wider bounds'
+"""What is said of a value beyond the bounds."""
+OFF_STEPS = "not a multiple of the declared step; declare a smaller step, or round the values before"
 
 Bounds = tuple[Fraction, Fraction]
 
@@ -200,10 +204,19 @@ class OnALine(ColumnType):
 
         if self.bounds is not None and self.outside == "clamp":
             secrets = clamped(secrets, self.bounds)
+        return self._drawn(secrets.numbers, secrets)
+
+    def _drawn(self, numbers: Any, secrets: Column) -> tuple[Integers, Absent | None]:
+        """What the mechanism draws for these numbers; what it refuses is told in the words of the policy."""
         mechanism: Any = self.mechanism
         cells: Integers
         absent: Absent | None
-        cells, absent = mechanism.release_cells(secrets.numbers, secrets.unit, secrets.missing)
+        try:
+            cells, absent = mechanism.release_cells(numbers, secrets.unit, secrets.missing)
+        except OffGridError as error:
+            raise OffGridError(OFF_STEPS, error.row) from None
+        except OutOfDomainError as error:
+            raise OutOfDomainError(BEYOND if self.bounds is not None else error.rule, error.row) from None
         return cells, absent
 
     @property

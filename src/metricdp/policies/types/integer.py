@@ -15,7 +15,7 @@ from metricdp.mechanisms.continuous.nulls import nullable_laplace
 from metricdp.mechanisms.geometric import geometric, truncated_geometric
 from metricdp.metrics import Metric, absolute
 from metricdp.policies.entry import ColumnEntry, Mistake
-from metricdp.policies.types._line import LEVEL_KEYS, OnALine
+from metricdp.policies.types._line import BEYOND, LEVEL_KEYS, OnALine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,9 +109,8 @@ class Integer(OnALine):
         if self.bounds is None:
             return super()._released(arrays, types)
         first, dtype = int(self.bounds[0]), np.dtype(types[0].to_pandas_dtype())
-        secrets, mechanism = numbers_in(arrays[0]), self.mechanism
-        stepped: Any = mechanism
-        cells, absent = stepped.release_cells(self._steps(secrets, first), secrets.unit, secrets.missing)
+        secrets = numbers_in(arrays[0])
+        cells, absent = self._drawn(self._steps(secrets, first), secrets)
         ends = np.iinfo(dtype)  # which may be nearer than the bounds
         least, greatest = max(int(ends.min) - first, -(2**63)), min(int(ends.max) - first, 2**63 - 1)
         steps = Grid.of(self.released_resolution).within(cells, least, greatest)
@@ -128,8 +127,7 @@ class Integer(OnALine):
         if secrets.missing is not None:  # beneath a null, anything may stand
             outside &= ~secrets.missing
         if outside.any():
-            rule = "outside the declared bounds; clamp it first or widen the bounds"
-            raise OutOfDomainError(rule, int(np.argmax(outside)))
+            raise OutOfDomainError(BEYOND, int(np.argmax(outside)))
         if values.dtype == np.uint64 and last >= 2**63:
             return values - np.uint64(first) if first >= 0 else values.astype(object) - first
         return values.astype(np.int64) - first

@@ -285,7 +285,9 @@ def _addend(column: Cells) -> Addend:
 def check_records(found: int, policy: Askable) -> None:
     """Refuse a table that has not as many records as the policy says; how many it has is not told."""
     if policy.records is not None and found != policy.records:
-        raise OutOfDomainError("the table has not the number of records that the policy declares public (records = ..)")
+        raise OutOfDomainError(
+            "the number of records in the table is not the one that the policy declares (records = ..)"
+        )
     if policy.capacity is not None and found > policy.capacity:
         raise OutOfDomainError("the table has more records than the policy says there can be (capacity = ..)")
 

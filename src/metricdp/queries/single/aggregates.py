@@ -56,7 +56,7 @@ class NumberQuery(Query):
         low, high = _read_bounds(bounds, self)
         width = None if step is None else rational(step, "step")
         if width is not None and (width <= 0 or (high - low) % width):
-            raise ArgumentError(f"a step is positive and goes into {high - low}, from bound to bound, without a rest")
+            raise ArgumentError(f"a step is positive and divides {high - low}, the width of the bounds")
         if outside not in ("refuse", "clamp"):
             raise ArgumentError('outside is "refuse" or "clamp"')
         count, absent = check_count(records, nulls)

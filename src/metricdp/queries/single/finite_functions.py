@@ -105,7 +105,7 @@ class FiniteFunction(Query):
         """The true answer to one of the databases."""
         database = label(data)
         if database not in self._table:
-            raise UnknownCategoryError("the data are none of the declared databases")
+            raise UnknownCategoryError("the data are not one of the declared databases")
         return self._table[database]
 
     @cached_property

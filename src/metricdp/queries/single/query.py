@@ -143,7 +143,7 @@ def rows_of(data: Any, query: Query) -> list[Any]:
         raise KindError(f"a column of records is wanted, such as a list or a Series, not {type(data).__name__}")
     if query.records is not None and (len(rows) > query.records or (len(rows) < query.records and not query.nulls)):
         allowed = f"at most {query.records}" if query.nulls else f"exactly {query.records}"
-        raise ShapeError(f"the query is about {allowed} records, and there is another number of them")
+        raise ShapeError(f"the query is about {allowed} records, and the data have another number")
     return list(rows)
 
 

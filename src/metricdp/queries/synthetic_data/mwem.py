@@ -144,7 +144,7 @@ def mwem(
             watch.check("for all rounds", turn + 1, rounds, "rounds")
     spent = sum((step.guarantee for step in steps[1:]), start=steps[0].guarantee)
     if spent != Guarantee(records(workload.space.metric)):
-        raise ArithmeticError("the steps do not sum to the promise: this cannot be")
+        raise ArithmeticError("internal error: the steps do not sum to the promise")
     return Weighted(
         workload, weights.result(), spent, tuple(steps), f"multiplicative weights, {rounds} rounds", source().private,
         tuple(measured), max(steep), rounds, passes, budget.share * rounds,

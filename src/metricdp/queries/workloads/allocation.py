@@ -178,15 +178,15 @@ class Allocation:
         largest = max(sum((abs(value) for value in column), Fraction(0)) for column in self._exact_bias())
         return float_above(total * largest + sum(Fraction(scale) for scale in self.scales))
 
-    def largest_error(self, delta: float | Fraction, total: int = 0) -> float:
-        """With probability ``1 - delta`` no answer is farther off: ``n max |A - Q| + ln(K / delta) max c``; rounded up.
+    def largest_error(self, beta: float | Fraction, total: int = 0) -> float:
+        """With probability ``1 - beta`` no answer is farther off: ``n max |A - Q| + ln(K / beta) max c``; rounded up.
 
         References:
             Paper 4, Theorem 2.3.
         """
-        risk = rational(delta, "delta")
+        risk = rational(beta, "beta")
         if not 0 < risk <= 1:
-            raise ArgumentError("delta, the probability to be farther off, lies in (0, 1]")
+            raise ArgumentError("beta, the chance that an answer is farther off, lies in (0, 1]")
         largest = max(abs(value) for column in self._exact_bias() for value in column)
         logarithm = Fraction(enclose(lambda: ball(len(self.scales) / risk).log()).upper)
         return float_above(total * largest + logarithm * Fraction(max(self.scales)))

@@ -134,7 +134,7 @@ def test_the_number_of_records():
         (lambda: Sum((5, 5)), "lower bound"),
         (lambda: Sum((0, math.inf)), "finite"),
         (lambda: Sum((0, math.nan)), "finite"),
-        (lambda: Sum((0, 10), step=3), "without a rest"),
+        (lambda: Sum((0, 10), step=3), "divides 10, the width of the bounds"),
         (lambda: Sum((0, 10), step=-1), "a step is positive"),
         (lambda: Sum((0, 10), records=0), "1 or more"),
         (lambda: Sum((0, 10), records=2.0), "1 or more"),

@@ -33,7 +33,7 @@ def test_what_is_no_function():
         FiniteFunction(abs, [0, 0])
     with pytest.raises(NotFiniteError):
         FiniteFunction(lambda x: math.nan, [0, 1])
-    with pytest.raises(UnknownCategoryError, match="none of the declared databases"):
+    with pytest.raises(UnknownCategoryError, match="not one of the declared databases"):
         FiniteFunction(sum, BITS).evaluate((1, 1))
 
 

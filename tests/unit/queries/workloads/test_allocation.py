@@ -312,7 +312,7 @@ def test_errors_to_expect_without_bias():
     assert allocation.squared_error() == allocation.squared_error(10**6) == 200
     assert allocation.absolute_error() == 14
     assert allocation.largest_error(0.05) == pytest.approx(8 * math.log(40), rel=1e-12)
-    with pytest.raises(ArgumentError, match="delta"):
+    with pytest.raises(ArgumentError, match="beta"):
         allocation.largest_error(0)
 
 

@@ -49,7 +49,7 @@ def test_an_empty_line_of_one_column_is_a_record(tmp_path):
     path.write_text("sex\nF\n\nM\n\n", encoding="utf-8")
     assert histogram(path, SEX).counts.tolist() == [1, 1, 0, 2]
     path.write_text("sex,age\nF,1\n\nM,2\n\n", encoding="utf-8")
-    with pytest.raises(DataError, match="row 1: another number of fields than the 2 of the header"):
+    with pytest.raises(DataError, match="row 1: the row does not have as many fields as the header, which has 2"):
         histogram(path, SEX)
     path.write_text("sex,age\nF,1\nM,2\n\n", encoding="utf-8")
     assert histogram(path, SEX).counts.tolist() == [1, 1, 0, 0]
