@@ -21,6 +21,7 @@
     +-- PolicyError (ValueError)           a policy's mistakes, all of them, with their lines
     +-- FileError (OSError)                a file that exists already, is missing, or cannot be read or written whole
     +-- ConformanceError (AssertionError)  something of your own breaks a law of `metricdp.testing`
+    +-- ServiceError                       what a service answered in place of a result; ``status`` is HTTP's
     +-- MissingExtraError (ImportError)    an optional library is not installed; says how to install it
     NotPrivateWarning (UserWarning)        noise came from a seeded source
     SlowPathWarning (UserWarning)          this machine's functions are less accurate than assumed
@@ -51,6 +52,7 @@ __all__ = [
     "OffGridError",
     "OutOfDomainError",
     "PolicyError",
+    "ServiceError",
     "ShapeError",
     "SlowPathWarning",
     "TooLargeError",
@@ -207,6 +209,23 @@ class BudgetError(MetricDPError, ValueError):
 
     def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str, str]]:
         return type(self), (self.account, self.reason, self.left)
+
+
+class ServiceError(MetricDPError):
+    """What a service answered in place of a result.
+
+    Attributes:
+        status: HTTP's; 0 where it did not answer at all.
+        kind: the class of the error, such as "BudgetError".
+        message: what it says.
+    """
+
+    def __init__(self, status: int, kind: str, message: str) -> None:
+        self.status, self.kind, self.message = status, kind, message
+        super().__init__(f"{kind} ({status}): {message}" if status else message)
+
+    def __reduce__(self) -> tuple[type[ServiceError], tuple[int, str, str]]:
+        return type(self), (self.status, self.kind, self.message)
 
 
 class MissingExtraError(MetricDPError, ImportError):

@@ -20,7 +20,7 @@ from metricdp.extensions import Registry
 
 __all__ = ["COMMANDS", "REGISTRY", "load_command"]
 
-_TABLES, _MECHANISMS, _OTHERS = "Tables", "Mechanisms", "Of other packages"
+_TABLES, _MECHANISMS, _SERVICES, _OTHERS = "Tables", "Mechanisms", "Services", "Of other packages"
 
 COMMANDS = {
     "demo": _TABLES,
@@ -73,6 +73,12 @@ def _refusal(error: ArgumentError) -> Any:
     return refused
 
 
+def _heading(name: str) -> str:
+    """Of a command that is registered by an entry point: by this package's folders above, or by another package."""
+    extension = REGISTRY.extension(name)
+    return _SERVICES if extension is not None and extension.package == "metricdp" else _OTHERS
+
+
 @functools.cache
 def _as_command(name: str, target: Any) -> Any:
     """A function or a `typer.Typer` as a command, which tells the console its options before it runs."""
@@ -82,7 +88,7 @@ def _as_command(name: str, target: Any) -> Any:
         target = alone
     command: Any = typer.main.get_command(target)
     command.name = name
-    command.rich_help_panel = COMMANDS.get(name, _OTHERS)
+    command.rich_help_panel = COMMANDS.get(name) or _heading(name)
     if command.callback is not None:
         command.callback = _telling_its_options(command.callback, command.params)
     return command

@@ -1,0 +1,221 @@
+"""The service over HTTP."""
+
+# No postponed annotations here: FastAPI reads them, and some name things inside `create_app`.
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+import anyio
+from fastapi import Depends, FastAPI, Header, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from metricdp.errors import BudgetError, DataError, FileError, MetricDPError
+from metricdp.ledger import Ledger
+from metricdp.service.counters import Counters
+from metricdp.service.limits import Quantum, RateLimit, RequestLimit
+from metricdp.service.settings import Settings
+from metricdp.service.tokens import Token, Tokens
+from metricdp.service.verbs import Refused, Verbs
+
+__all__ = ["create_app"]
+
+_LOG = logging.getLogger("metricdp.service")
+_THREADS = 64
+_FORMAT = 1
+_STATUSES = {BudgetError: 402, DataError: 422, FileError: 503}
+_UNKNOWN = "a valid token is wanted: Authorization: Bearer TOKEN"
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", description="Of the request, where it may be sent twice.")]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReleaseRequest(_Body):
+    """Secrets of one subject."""
+
+    mechanism: str = Field(examples=["place"], description="One that the settings name.")
+    subject: str = Field(
+        examples=["rider 1729"], description="Whose secrets these are; the account of this subject is charged."
+    )
+    secrets: list[Any] = Field(examples=[[[48.8566, 2.3522]]], description="The values to release.")
+
+
+class Question(_Body):
+    """A question about a table."""
+
+    table: str = Field(examples=["people"], description="One that the settings name.")
+    question: str = Field(examples=["select count(*) from people group by sex"], description="In SQL.")
+    within: float | None = Field(None, examples=[100.0], description="The widest error bar at 95% that is wanted.")
+
+
+class VerifyRequest(_Body):
+    """A channel and the metric that it is to keep."""
+
+    channel: dict[str, Any] = Field(description="As `metricdp optimal -o channel.json` writes it.")
+    metric: str = Field(examples=["ln 2/200 great_circle"], description="The metric, in words.")
+
+
+def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
+    """The service of some settings.
+
+    Args:
+        settings: what it offers.
+        ledger: in place of the one that the settings name.
+    """
+    book = Ledger(settings.ledger) if ledger is None else ledger
+    tokens, verbs, counters = Tokens(settings.tokens), Verbs(settings, book), Counters()
+    quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
+    threads = anyio.CapacityLimiter(_THREADS)
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> Any:
+        yield
+        if ledger is None:
+            book.close()
+
+    app = FastAPI(
+        title="metricdp",
+        version="1",
+        summary="Private releases and answers, each charged to an account before it leaves.",
+        lifespan=living,
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+    )
+
+    def who(request: Request, authorization: Annotated[str | None, Header()] = None) -> Token:
+        scheme, _, sent = (authorization or "").partition(" ")
+        found = tokens.find(sent.strip()) if scheme.lower() == "bearer" else None
+        if found is None:
+            raise HTTPException(401, _UNKNOWN, {"WWW-Authenticate": "Bearer"})
+        request.state.token = found.name
+        wait = rate.wait(found.name)
+        if wait:
+            raise HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(wait)))})
+        return found
+
+    Who = Annotated[Token, Depends(who)]
+
+    async def run(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        result = await anyio.to_thread.run_sync(work, limiter=threads)
+        return {"format": _FORMAT, "result": result}
+
+    @app.post("/release", summary="Release secrets of one subject")
+    async def release(request: Request, body: ReleaseRequest, token: Who, key: Key = None) -> dict[str, Any]:
+        """Each value is released by the mechanism, and all of them are charged to the subject's account first.
+
+        Whatever the answer is, it leaves at the next multiple of the service's quantum.
+        """
+        came: float = request.state.came
+        try:
+            answer = await run(lambda: verbs.release(token, body.mechanism, body.subject, body.secrets, key))
+            counters.add("released_values", len(body.secrets), mechanism=body.mechanism)
+            return answer
+        finally:
+            await quantum.hold(came)
+
+    @app.post("/ask", summary="Ask about a table")
+    async def ask(body: Question, token: Who, key: Key = None) -> dict[str, Any]:
+        """The answer has error bars, and is charged to the token's account."""
+        return await run(lambda: verbs.ask(token, body.table, body.question, body.within, key))
+
+    @app.post("/preview", summary="What a question would cost")
+    async def preview(body: Question, token: Who) -> dict[str, Any]:
+        """And the error to expect; no row is read and nothing is charged."""
+        return await run(lambda: verbs.preview(token, body.table, body.question, body.within))
+
+    @app.get("/balance", summary="What an account has left")
+    async def balance(token: Who, account: str | None = None) -> dict[str, Any]:
+        """The token's own account where none is named."""
+        return await run(lambda: verbs.balance(token, account))
+
+    @app.post("/verify", summary="Verify a channel")
+    async def verify(body: VerifyRequest, token: Who) -> dict[str, Any]:
+        """In exact arithmetic; nothing is charged."""
+        return await run(lambda: verbs.verify(token, body.channel, body.metric))
+
+    @app.get("/check", summary="Check the whole ledger")
+    async def check(token: Who) -> dict[str, Any]:
+        """For auditors."""
+        return await run(lambda: verbs.check(token))
+
+    @app.get("/health", summary="Whether the service is there")
+    async def health() -> dict[str, Any]:
+        """Needs no token."""
+        return {"format": _FORMAT, "result": {"status": "ready"}}
+
+    @app.get("/metrics", summary="Counts for Prometheus", response_class=PlainTextResponse)
+    async def metrics(token: Who) -> str:
+        """For curators and auditors."""
+        if not token.may("metrics"):
+            raise Refused(f"the role {token.role} does not include: metrics")
+        return counters.text() + f"metricdp_quantum_overruns_total {quantum.overruns}\n"
+
+    _answer_errors(app)
+
+    @app.middleware("http")
+    async def recorded(request: Request, call_next: Any) -> Response:
+        """A line for each request, which holds nothing of its body or query."""
+        request.state.came = time.monotonic()
+        request.state.token = ""
+        response: Response = await call_next(request)
+        route = request.scope.get("route")
+        path = getattr(route, "path", "other")
+        counters.add("requests", path=path, status=str(response.status_code))
+        passed = round(1000 * (time.monotonic() - request.state.came), 1)
+        line = {"method": request.method, "path": path, "status": response.status_code, "ms": passed}
+        _LOG.info(json.dumps(line | {"who": request.state.token}))
+        return response
+
+    async def refuse(status: int, scope: Any, send: Any) -> None:
+        counters.add("requests", path="other", status=str(status))
+        words = "the request is too large" if status == 413 else "the request took too long to arrive"
+        await _error(status, "RequestRefused", words)(scope, _nothing, send)
+
+    app.add_middleware(RequestLimit, largest=settings.largest_request, slowest=settings.slowest_request, refuse=refuse)
+    return app
+
+
+async def _nothing() -> dict[str, Any]:
+    return {"type": "http.disconnect"}
+
+
+def _error(status: int, kind: str, message: str, headers: Any = None) -> JSONResponse:
+    return JSONResponse({"format": _FORMAT, "error": {"kind": kind, "message": message}}, status, headers)
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """One form for every error, which never holds what was sent."""
+
+    @app.exception_handler(MetricDPError)
+    async def ours(request: Request, error: MetricDPError) -> JSONResponse:
+        status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 400)
+        return _error(status, type(error).__name__, str(error))
+
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> JSONResponse:
+        return _error(403, "Refused", str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        places = [".".join(str(part) for part in one["loc"] if isinstance(part, str)) for one in error.errors()]
+        kinds = [one["type"] for one in error.errors()]
+        words = "; ".join(f"{place or 'body'}: {kind}" for place, kind in zip(places, kinds, strict=True))
+        return _error(422, "MalformedRequest", words)
+
+    @app.exception_handler(HTTPException)
+    async def plain(request: Request, error: HTTPException) -> JSONResponse:
+        return _error(error.status_code, "RequestRefused", str(error.detail), error.headers)
+
+    @app.exception_handler(Exception)
+    async def other(request: Request, error: Exception) -> JSONResponse:
+        _LOG.error(json.dumps({"failed": type(error).__name__}))  # its message may hold a secret
+        return _error(500, "InternalError", "the service failed; nothing was released")

@@ -1,0 +1,182 @@
+"""The service over HTTP: what is charged, who may, and what errors say."""
+
+import json
+import logging
+import threading
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+
+def test_a_release_is_charged_to_its_subject_before_it_leaves(service):
+    answer = service.release(secrets=[[48.85, 2.35], [48.86, 2.36]])
+    assert answer.status_code == 200
+    released = answer.json()["result"]["released"]
+    assert [len(place) for place in released] == [2, 2]
+    assert released != [[48.85, 2.35], [48.86, 2.36]]
+    entries = [entry for entry in service.ledger.history() if entry.kind in ("charged", "answered")]
+    assert [entry.kind for entry in entries] == ["charged", "answered"]
+    assert service.release(secrets=[[1, 2], [1, 2]]).status_code == 402  # three values in all
+    assert service.release(secrets=[[1, 2]]).status_code == 200
+    assert service.release(subject="another", secrets=[[1, 2]] * 3).status_code == 200
+
+
+def test_the_ledger_holds_no_subject_and_no_secret(service):
+    service.release(subject="rider 1729", secrets=[[48.8512345, 2.35]])
+    content = b"".join(file.read_bytes() for file in service.settings.tokens.parent.glob("spent.db*"))
+    assert b"rider 1729" not in content
+    assert b"48.8512345" not in content
+
+
+def test_the_same_request_again_is_free_and_another_one_is_refused(service):
+    first = service.release(key="k1")
+    again = service.release(key="k1")
+    assert again.json()["result"]["released"] == first.json()["result"]["released"]
+    assert again.json()["result"]["repeated"]
+    assert service.release(secrets=[[1, 2]], key="k1").status_code == 400
+    assert service.release(secrets=[[1, 2]] * 2).status_code == 200  # one of three was spent
+
+
+def test_what_is_refused_costs_nothing_and_is_not_repeated(service):
+    for bad in ([[91.5, 2.0]], [["x", 2.0]], [[None, 1.0]], [[1.0]], []):
+        answer = service.release(secrets=bad)
+        assert answer.status_code in (400, 422)
+        assert "91.5" not in answer.text
+    assert service.release(secrets=[[1, 2]] * 3).status_code == 200
+
+
+def test_a_column_of_a_policy_is_a_mechanism(service):
+    answer = service.release(mechanism="age", secrets=[30])
+    assert answer.status_code == 200
+    assert 0 <= answer.json()["result"]["released"][0] <= 120
+
+
+def test_questions_are_charged_to_whoever_asks(service):
+    body = {"table": "people", "question": "select count(*) from people group by sex"}
+    seen = service.call("ann", "POST", "/preview", body)
+    assert seen.json()["result"]["holds"]
+    before = service.call("ann", "GET", "/balance").json()
+    answer = service.call("ann", "POST", "/ask", body)
+    assert answer.status_code == 200, answer.text
+    assert service.call("ann", "GET", "/balance").json() != before
+    other = {"table": "people", "question": "select count(*) from people"}
+    assert service.call("ann", "POST", "/ask", other).status_code == 200
+    assert service.call("ann", "POST", "/ask", body | {"table": "none"}).status_code == 400
+    assert service.call("ann", "POST", "/ask", {"table": "people", "question": "drop table people"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("who", "method", "path", "status"),
+    [
+        ("ann", "GET", "/balance?account=bob", 403),
+        ("ann", "GET", "/balance?account=nobody", 403),
+        ("otto", "GET", "/balance?account=bob", 200),
+        ("cora", "GET", "/balance?account=bob", 200),
+        ("ann", "GET", "/metrics", 403),
+        ("otto", "GET", "/metrics", 200),
+        ("ann", "GET", "/check", 403),
+        ("otto", "GET", "/check", 200),
+        ("cora", "GET", "/balance", 403),
+    ],
+)
+def test_roles(service, who, method, path, status):
+    answer = service.call(who, method, path)
+    assert answer.status_code == status, answer.text
+
+
+def test_an_auditor_releases_nothing(service):
+    assert service.release(who="otto").status_code == 403
+
+
+def test_a_foreign_balance_reads_as_one_that_is_not_there(service):
+    texts = {service.call("ann", "GET", f"/balance?account={name}").text for name in ("bob", "nobody", "place")}
+    assert len(texts) == 1
+
+
+ASKED = [("GET", "/balance"), ("GET", "/metrics"), ("GET", "/check")]
+
+
+def test_a_wrong_token_learns_nothing(service):
+    right = service.tokens["ann"]
+    wrong = ["", "x", right[:-1], right[:-1] + "g", right.upper(), "ä"]
+    sent = [{"Authorization": f"Bearer {token}"} for token in wrong] + [{}, {"Authorization": right}]
+    answers = [service.request(method, path, None, headers) for method, path in ASKED for headers in sent]
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({answer.text for answer in answers}) == 1
+
+
+def test_malformed_requests_are_described_without_their_content(service):
+    for body in (
+        {"mechanism": 5, "subject": "secret-one", "secrets": "secret-two"},
+        ["secret-two"],
+        {"extra": "secret-two"},
+    ):
+        answer = service.call("ann", "POST", "/release", body)
+        assert answer.status_code == 422
+        assert "secret-" not in answer.text
+        assert answer.json()["error"]["kind"] == "MalformedRequest"
+
+
+def test_a_request_that_is_too_large_is_refused(service):
+    assert service.release(secrets=[[48.0, 2.0]] * 2000).status_code == 413
+    assert service.call("ann", "POST", "/release", {"mechanism": "x" * 30_000}).status_code == 413
+
+
+def test_many_at_once_never_pass_the_cap(service):
+    statuses = []
+
+    def one():
+        statuses.append(service.release(subject="shared").status_code)
+
+    threads = [threading.Thread(target=one) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200] * 3 + [402] * 9
+    assert service.ledger.check()
+
+
+def test_lines_of_the_log_hold_no_secret(service, caplog):
+    with caplog.at_level(logging.INFO, "metricdp.service"):
+        service.release(subject="rider 1729", secrets=[[48.8512345, 2.35]])
+        service.call("ann", "GET", "/balance?account=hidden")
+    lines = [record.message for record in caplog.records if record.name == "metricdp.service"]
+    assert [json.loads(line)["path"] for line in lines] == ["/release", "/balance"]
+    assert all(json.loads(line)["who"] == "ann" for line in lines)
+    assert not any(word in line for line in lines for word in ("1729", "48.85", "hidden"))
+
+
+def test_channels_are_verified(service):
+    import metricdp as mdp
+
+    channel = mdp.channels.of(mdp.randomized_response([0, 1], mdp.ln(3)), [0, 1]).to_json()
+    seen = [
+        service.call("ann", "POST", "/verify", {"channel": channel, "metric": metric}).json()["result"]["holds"]
+        for metric in ("ln 3 discrete", "ln 2 discrete")
+    ]
+    assert seen == [True, False]
+    assert service.call("ann", "POST", "/verify", {"channel": {"a": 1}, "metric": "discrete"}).status_code == 400
+
+
+def test_counts_and_health(service):
+    service.release()
+    text = service.call("otto", "GET", "/metrics").text
+    assert 'metricdp_released_values_total{mechanism="place"} 1' in text
+    assert "metricdp_quantum_overruns_total" in text
+    assert service.request("GET", "/health").json()["result"]["status"] == "ready"
+    assert service.request("GET", "/openapi.json").json()["paths"]["/release"]
+    assert service.request("GET", "/nothing").status_code == 404
+
+
+def test_an_error_of_the_service_itself_tells_nothing(service, monkeypatch):
+    from metricdp.service.verbs import Verbs
+
+    def fails(*_):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Verbs, "release", fails)
+    answer = service.release()
+    assert answer.status_code == 500
+    assert "a secret" not in answer.text

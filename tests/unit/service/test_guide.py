@@ -1,0 +1,20 @@
+"""The guide to the service, followed to the letter."""
+
+import os
+import signal
+
+import pytest
+
+from tests.guides import GUIDES, follow
+
+
+def test_every_block_of_the_guide_works(tmp_path):
+    pytest.importorskip("fastapi")
+    try:
+        assert follow(GUIDES / "serve-private-values-over-http.md", tmp_path) == 1
+    finally:
+        if (tmp_path / "service.pid").exists():
+            try:
+                os.kill(int((tmp_path / "service.pid").read_text()), signal.SIGKILL)
+            except ProcessLookupError:
+                pass

@@ -1,0 +1,39 @@
+"""Tokens: random, stored as digests."""
+
+import json
+
+import pytest
+
+from metricdp.errors import ArgumentError, FileError
+from metricdp.service import Tokens
+
+
+def test_a_token_is_found_by_itself_alone(tmp_path):
+    tokens = Tokens(tmp_path / "tokens.json")
+    ann, bob = tokens.add("ann", "analyst", "one"), tokens.add("bob", "auditor")
+    assert len(ann) == 4 + 64
+    again = Tokens(tmp_path / "tokens.json")
+    assert again.find(ann).name == "ann"
+    assert again.find(bob).role == "auditor"
+    assert again.find(ann[:-1]) is None
+    assert again.find("") is None
+    text = (tmp_path / "tokens.json").read_text()
+    assert ann not in text
+    assert ann[4:] not in text
+    assert (tmp_path / "tokens.json").stat().st_mode & 0o077 == 0
+    again.remove("ann")
+    assert Tokens(tmp_path / "tokens.json").find(ann) is None
+    assert [one.name for one in Tokens(tmp_path / "tokens.json")] == ["bob"]
+
+
+def test_mistakes(tmp_path):
+    tokens = Tokens(tmp_path / "tokens.json")
+    tokens.add("ann", "analyst")
+    for arguments in (("ann", "analyst"), ("bob", "king"), ("", "analyst")):
+        with pytest.raises(ArgumentError):
+            tokens.add(*arguments)
+    with pytest.raises(ArgumentError):
+        tokens.remove("zoe")
+    (tmp_path / "tokens.json").write_text(json.dumps({"format": 1, "tokens": [{"name": 1}]}))
+    with pytest.raises(FileError):
+        Tokens(tmp_path / "tokens.json")
