@@ -49,7 +49,7 @@ class ReleaseRequest(_Body):
     secrets: list[Any] = Field(examples=[[[48.8566, 2.3522]]], description="The values to release.")
 
 
-class Question(_Body):
+class AskRequest(_Body):
     """A question about a table."""
 
     table: str = Field(examples=["people"], description="One that the settings name.")
@@ -123,12 +123,12 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
             await quantum.hold(came)
 
     @app.post("/ask", summary="Ask about a table")
-    async def ask(body: Question, token: Who, key: Key = None) -> dict[str, Any]:
+    async def ask(body: AskRequest, token: Who, key: Key = None) -> dict[str, Any]:
         """The answer has error bars, and is charged to the token's account."""
         return await run(lambda: verbs.ask(token, body.table, body.question, body.within, key))
 
     @app.post("/preview", summary="What a question would cost")
-    async def preview(body: Question, token: Who) -> dict[str, Any]:
+    async def preview(body: AskRequest, token: Who) -> dict[str, Any]:
         """And the error to expect; no row is read and nothing is charged."""
         return await run(lambda: verbs.preview(token, body.table, body.question, body.within))
 

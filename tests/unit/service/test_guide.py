@@ -1,5 +1,6 @@
 """The guide to the service, followed to the letter."""
 
+import contextlib
 import os
 import signal
 
@@ -14,7 +15,5 @@ def test_every_block_of_the_guide_works(tmp_path):
         assert follow(GUIDES / "serve-private-values-over-http.md", tmp_path) == 1
     finally:
         if (tmp_path / "service.pid").exists():
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(int((tmp_path / "service.pid").read_text()), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
