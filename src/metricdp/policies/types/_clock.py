@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,15 @@ class OnAClock(OnALine):
     keys = tuple(key for key in OnALine.keys if key != "count_by")
     questions = (within("seconds"), BOUNDS, MISSING)
     unit = "seconds"
+    wanted: ClassVar[str]
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        """Columns of the type's own kind, in steps that the resolution is a multiple of."""
+        width = self.released_resolution
+        if width.denominator == 1:
+            return self.wanted
+        return f"{self.wanted} that hold multiples of {float(width):g} s (or declare a coarser resolution)"
 
     @classmethod
     def _distance(cls) -> Metric:

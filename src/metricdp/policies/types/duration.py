@@ -26,7 +26,7 @@ class Duration(OnAClock):
     """How long something took, in seconds; bounds are quantities such as ``["0 min", "8 hours"]``."""
 
     type_name = "duration"
-    wants = "a column of durations"
+    wanted = "a column of durations"
     has_text = False
 
     @classmethod

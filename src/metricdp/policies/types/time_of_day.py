@@ -28,7 +28,7 @@ class TimeOfDay(OnAClock):
     """
 
     type_name = "time_of_day"
-    wants = "a column of times of day"
+    wanted = "a column of times of day"
 
     @classmethod
     def _natural_bounds(cls) -> tuple[Fraction, Fraction]:

@@ -68,7 +68,11 @@ def test_secret_missing_times():
 @pytest.mark.parametrize(
     ("entry", "arrow", "words"),
     [
-        ('type = "duration"\nwithin = "1 ms"', pa.duration("s"), "wants a column of durations"),
+        (
+            'type = "duration"\nwithin = "1 ms"',
+            pa.duration("s"),
+            "wants a column of durations that hold multiples of 1e-06 s",
+        ),
         (
             'type = "duration"\nwithin = "1 h"',
             pa.int64(),
