@@ -16,7 +16,16 @@ import tempfile
 from pathlib import Path
 
 COMMAND = [sys.executable, "-c", "import sys; from metricdp.cli import app; sys.argv[0] = 'metricdp'; app()"]
+RELEASE = "import metricdp as mdp; mdp.laplace(mdp.metrics.absolute().within(5)).release([3.0])"
 WIDE = 1000
+PYTHON = {"python -c pass": ["pass"], "first laplace(..).release, from Python": [RELEASE]}
+PEOPLE = """
+format = 2
+records = 500
+[columns]
+sex = {type = "category", values = ["F", "M"], epsilon = 0.5, missing = "refuse"}
+age = {type = "integer", bounds = [0, 100], within = "5 years", missing = "refuse"}
+"""
 
 
 def main() -> None:
@@ -28,17 +37,21 @@ def main() -> None:
         folder = Path(name)
         write_table(folder, "one", 5, rows=1)
         write_table(folder, "wide", WIDE, rows=10)
+        (folder / "people.csv").write_text("sex,age\n" + "F,31\nM,47\n" * 250)
+        (folder / "people.toml").write_text(PEOPLE)
         (folder / "channel.csv").write_text(",a,b\nx,2/3,1/3\ny,1/3,2/3\n")
         out = ["-o", "released.parquet", "--overwrite"]
         wide = ["sanitize", "wide.csv", "-p", "wide.toml", *out]
         rows = {
             "python -c pass": None,
+            "first laplace(..).release, from Python": None,
             "--version": ["--version"],
             "--help": ["--help"],
             "sanitize, 1 row": ["sanitize", "one.csv", "-p", "one.toml", *out],
             "inspect, 5 columns": ["inspect", "released.parquet"],
             "explain, 5 columns": ["explain", "one.toml"],
             "explain --report, 5 columns": ["explain", "one.toml", "--report", "page.html", "--overwrite"],
+            "query, 500 rows": ["query", "people.csv", "-p", "people.toml", "select avg(age) from people group by sex"],
             "verify, 2 x 2": ["verify", "channel.csv", "--metric", "ln 2 discrete"],
             f"sanitize, {WIDE:,} columns": wide,
             f"sanitize --report .html, {WIDE:,} columns": [*wide, "--report", "report.html"],
@@ -48,7 +61,7 @@ def main() -> None:
         }
         print(f"{'processor time, seconds':45} {'user + system':>13}")
         for title, arguments in rows.items():
-            command = [sys.executable, "-c", "pass"] if arguments is None else [*COMMAND, *arguments]
+            command = [sys.executable, "-c", *PYTHON[title]] if arguments is None else [*COMMAND, *arguments]
             print(f"{title:45} {min(seconds(command, folder) for _ in range(runs)):13.2f}", flush=True)
 
 

@@ -131,12 +131,12 @@ class Registry(Generic[Thing]):
         return found
 
     def _load(self, extension: Extension) -> Thing:
-        if extension.package == _OURS:
+        if self._own.get(extension.name) == extension:
             return cast(Thing, extension.load())
         told = f"the {self.noun} {visible_name(extension.name)!r} of the package {extension.package}"
         try:
             thing = extension.load()
-        except Exception as error:  # a package that is not ours: whatever it raises, it is not usable
+        except Exception as error:  # of another package, or of a folder of ours that wants more installed
             raise ArgumentError(f"{told} cannot be loaded: {type(error).__name__}: {error}") from error
         wrong = self._check(thing)
         if wrong:

@@ -315,7 +315,7 @@ def test_the_joint_histogram_cell_by_cell(people):
 
 def test_what_is_in_no_cell_is_refused_without_its_value(people):
     for strict, rule in [
-        (IntegerCells("age", (0, 120), missing="missing"), "a value lies outside the universe's cells"),
+        (IntegerCells("age", (0, 120), missing="missing"), "a value lies outside the declared values or bounds"),
         (IntegerCells("age", (0, 120), other="other"), "a value is missing"),
         (CategoryCells("sex", ["F"], missing="missing"), "a value lies outside"),
         (NumberCells("score", (-1e50, 1e50), outside="clamp", missing="missing"), "a value is NaN"),

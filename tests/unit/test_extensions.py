@@ -87,6 +87,12 @@ def test_what_cannot_be_loaded_says_whose_it_is(installed):
     assert metrics["ours"]() is not None
 
 
+def test_an_entry_point_of_our_own_that_wants_more_installed_is_no_defect(installed):
+    installed("metricdp", ["served = no_such_server:thing"])
+    with pytest.raises(ArgumentError, match="'served' of the package metricdp cannot be loaded: ModuleNotFoundError"):
+        registry()["served"]
+
+
 def test_names_that_nobody_has():
     metrics = registry()
     assert metrics.find("absurd") is None

@@ -52,7 +52,7 @@ def posterior(prior: Any, channel: ChannelLike, output: Any) -> Prior:
 
 
 def posterior_given(prior: Any, channel: ChannelLike, outputs: Iterable[Any]) -> Prior:
-    """The same when all that is known is that the output is one of several.
+    """What is believed of the secret once the output is known to be one of several, exactly.
 
     >>> C = Channel.from_matrix("ab", "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
     >>> posterior_given("uniform", C, "yz") == as_prior("uniform", C.inputs)

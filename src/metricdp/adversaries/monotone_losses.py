@@ -106,7 +106,7 @@ def is_strictly_monotone(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> bool:
-    """Whether it is monotone (see `is_monotone`) with an m that increases strictly.
+    """Whether a loss is monotone (see `is_monotone`) with an m that increases strictly.
 
     >>> from metricdp.metrics import absolute
     >>> line = Space.line(3, absolute())

@@ -189,7 +189,7 @@ def knowing_others(values: Sequence[Any], individuals: int) -> list[frozenset[An
 
 
 def knowing_others_within(values: Sequence[Any], individuals: int) -> list[frozenset[Any]]:
-    """The same, where the value of that individual is also known to lie in some set of values.
+    """All sets of `knowing_others`, cut down to where the value of that individual lies in some set of values.
 
     References:
         Paper 1, Section 5.1 (the family written with an index 1).

@@ -219,7 +219,7 @@ class Postprocessed(Mechanism):
 
 
 def independent(*mechanisms: Mechanism) -> Independent:
-    """Sanitise records attribute by attribute.
+    """Sanitize records attribute by attribute.
 
     >>> import metricdp as mdp
     >>> K = mdp.independent(mdp.randomized_response(["a", "b"], 1), mdp.laplace(mdp.metrics.absolute().within(5)))

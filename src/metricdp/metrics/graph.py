@@ -125,7 +125,7 @@ def graph(network: Network | Iterable[Sequence[Any]], weight: str | None = None)
 
 
 def graph_of(nodes: Sequence[Any], edges: Iterable[Sequence[Any]]) -> Graph:
-    """The same from a list of nodes and of edges ``(i, j, length)`` between their places, counted from 0.
+    """The length of the shortest path, from a list of nodes and edges ``(i, j, length)``: places in it, counted from 0.
 
     >>> graph_of(["home", "park", "office"], [(0, 1, 1), (1, 2, 2.5)])("home", "office")
     3.5

@@ -1,4 +1,4 @@
-"""Sanitize files and frames: policy, engines, report."""
+"""Sanitize files and frames: what is done to each column, engines, report."""
 
 from __future__ import annotations
 

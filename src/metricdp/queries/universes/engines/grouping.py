@@ -20,12 +20,13 @@ from metricdp.sources.table import Declared
 __all__ = ["Grouped", "Summand", "declared_types", "group_by_cell", "needed"]
 
 RULES: Mapping[int, str] = {
-    MISSING: "a value is missing, and the universe has no cell for that: declare missing = .., the name of one",
-    OUTSIDE: "a value lies outside the universe's cells: declare other = .., the name of a cell for such values, or "
-    "outside = 'clamp' where they have an order",
-    NOT_WHOLE: "a value is not a whole number, and the column is declared as integers: declare type = 'number', or "
+    MISSING: 'a value is missing, and there is no cell for that: declare missing = "secret" in a policy, or '
+    'missing="..", the name of a cell, in Python',
+    OUTSIDE: 'a value lies outside the declared values or bounds: declare outside = "clamp" where they have an order, '
+    'or a cell for such values, count_by = {other = ".."} in a policy, other=".." in Python',
+    NOT_WHOLE: 'a value is not a whole number, and the column is declared as integers: declare type = "number", or '
     "round it before",
-    NOT_A_NUMBER: "a value is NaN, which is no number: make it a missing value, and declare missing = ..",
+    NOT_A_NUMBER: "a value is NaN, which is no number: make it a missing value, and declare a cell for those",
 }
 """What is said of a value in no cell."""
 
