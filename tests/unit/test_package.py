@@ -30,6 +30,7 @@ def test_public_names():
         "compose",
         "design",
         "errors",
+        "estimates",
         "exact",
         "exponential",
         "function_expansion",

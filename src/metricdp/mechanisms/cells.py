@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.errors import NotFiniteError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.refine import Integers
 
 __all__ = ["CellMechanism", "Missing", "refuse_missing"]
@@ -65,6 +66,31 @@ class CellMechanism(Protocol):
             DataError: with the row, where a secret lies outside the bounds or beyond
                 ``metricdp.exact.grid.SECRET_CELLS`` cells, or is no finite number.
         """
+        ...
+
+    def cells_below(self, places: Floats, cuts: Floats) -> Floats:
+        """The probability that the released cell lies below each cut, for each place; null left out of account.
+
+        A float view of the exact law, off by less than 2^-40 where places and cuts lie within 2^40 cells: for
+        estimates, on which no privacy rests.
+
+        Args:
+            places: secrets, in the metric's unit, that the mechanism takes.
+            cuts: whole numbers of cells, in increasing order.
+
+        Returns:
+            A row for each place, a column for each cut.
+        """
+        ...
+
+    @property
+    def null_shares(self) -> tuple[float, float]:
+        """The probability that a number is released as null, and that null is; 0 and 1 where null is no secret."""
+        ...
+
+    @property
+    def end_cells(self) -> tuple[int, int] | None:
+        """The first and the last cell that are released, where what falls beyond is clamped to them; else None."""
         ...
 
 

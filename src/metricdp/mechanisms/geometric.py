@@ -177,6 +177,27 @@ class Geometric(Mechanism):
         outputs = tuple(exact_point(self.step * place) for place in range(k + 1))
         return Law(rows, outputs, fixed, least, rational)
 
+    def cells_below(self, places: Floats, cuts: Floats) -> Floats:
+        """See `metricdp.mechanisms.cells.CellMechanism`; places are whole numbers of steps."""
+        decay = float(Real(self._decay))
+        ahead = cuts - np.rint(places / float(self.step))[:, None]
+        below = np.where(
+            ahead <= 0, decay ** np.maximum(1 - ahead, 0) / (1 + decay), 1 - decay ** np.maximum(ahead, 0) / (1 + decay)
+        )
+        if self.k is not None:
+            below[:, cuts <= 0], below[:, cuts > self.k] = 0.0, 1.0
+        return below
+
+    @property
+    def null_shares(self) -> tuple[float, float]:
+        """Null is no secret."""
+        return 0.0, 1.0
+
+    @property
+    def end_cells(self) -> tuple[int, int] | None:
+        """0 and ``k``."""
+        return None if self.k is None else (0, self.k)
+
     def _to_be_finite(self) -> str:
         return "; truncated_geometric(metric, k) has one, and is as private"
 

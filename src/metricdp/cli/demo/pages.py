@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from metricdp.cli.demo.people import INDEX_METRIC, Estimate, People
+from metricdp.cli.demo.people import INDEX_METRIC, People, TourEstimate
 from metricdp.cli.demo.places import Place, Places
 from metricdp.cli.demo.table import SanitizedTable
 from metricdp.cli.demo.tour import Tour
@@ -208,7 +208,7 @@ def _show_people(page: _Page, people: People) -> None:
     )
 
 
-def _figures(estimate: Estimate) -> list[str]:
+def _figures(estimate: TourEstimate) -> list[str]:
     numbers = (estimate.secret, estimate.as_released, estimate.corrected, estimate.noise_95)
     if estimate.unit == "$":
         return [f"${number:,.0f}" for number in numbers]

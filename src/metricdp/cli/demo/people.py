@@ -12,7 +12,7 @@ import metricdp as mdp
 from metricdp.cli.demo.shipped import read_shipped
 from metricdp.exact.balls import Real
 
-__all__ = ["Estimate", "Pair", "People", "TourColumn", "release_people"]
+__all__ = ["Pair", "People", "TourColumn", "TourEstimate", "release_people"]
 
 HEALTH = ("excellent", "good", "fair", "poor")
 INCOMES = (0, 50_000)
@@ -64,7 +64,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TourEstimate:
     """A fact about the table.
 
     Attributes:
@@ -92,7 +92,7 @@ class People:
     delta: float
     pairs: tuple[Pair, ...]
     sample: tuple[tuple[Record, Record], ...]
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[TourEstimate, ...]
 
 
 def release_people() -> People:
@@ -176,7 +176,7 @@ def _pairs(mechanism: Any) -> tuple[Pair, ...]:
     return tuple(Pair(words, someone, other, math.exp(metric(someone, other))) for words, other in others)
 
 
-def _estimates(secrets: list[Record], released: list[Record], mechanism: Any) -> tuple[Estimate, ...]:
+def _estimates(secrets: list[Record], released: list[Record], mechanism: Any) -> tuple[TourEstimate, ...]:
     income, visits, health, therapy, score = mechanism.mechanisms
     before, after = (list(zip(*rows, strict=True)) for rows in (secrets, released))
     return (
@@ -194,7 +194,7 @@ def _estimates(secrets: list[Record], released: list[Record], mechanism: Any) ->
     )
 
 
-def _mean_of_bounded(name: str, unit: str, before: Sequence[int], after: Sequence[int], scale: float) -> Estimate:
+def _mean_of_bounded(name: str, unit: str, before: Sequence[int], after: Sequence[int], scale: float) -> TourEstimate:
     """The mean of clamped Laplace releases.
 
     A draw that left the bounds lies beyond by ``scale`` on average, whatever the secret: adding as much to the
@@ -205,14 +205,14 @@ def _mean_of_bounded(name: str, unit: str, before: Sequence[int], after: Sequenc
     clamped = scale * (sum(value == upper for value in after) - sum(value == lower for value in after))
     raw = sum(after) / count
     noise = 1.96 * math.sqrt(2 / count) * scale
-    return Estimate(name, unit, sum(before) / count, raw, raw + clamped / count, noise)
+    return TourEstimate(name, unit, sum(before) / count, raw, raw + clamped / count, noise)
 
 
-def _mean_of_counts(name: str, before: Sequence[int], after: Sequence[int], decay: float) -> Estimate:
+def _mean_of_counts(name: str, before: Sequence[int], after: Sequence[int], decay: float) -> TourEstimate:
     """The mean of geometric releases, which has no bias; the noise has variance 2 a / (1 - a)^2."""
     mean = sum(after) / len(after)
     noise = 1.96 * math.sqrt(2 * decay / len(after)) / (1 - decay)
-    return Estimate(name, "", sum(before) / len(before), mean, mean, noise)
+    return TourEstimate(name, "", sum(before) / len(before), mean, mean, noise)
 
 
 def _response(mechanism: Any) -> tuple[float, float]:
@@ -223,7 +223,7 @@ def _response(mechanism: Any) -> tuple[float, float]:
 
 def _share(
     name: str, value: Any, before: Sequence[Any], after: Sequence[Any], probabilities: tuple[float, float]
-) -> Estimate:
+) -> TourEstimate:
     """The share of a value: ``(seen - p) / (q - p)``, where it is released with probability q if true, p if not."""
     q, p = probabilities
     count = len(after)
@@ -231,4 +231,4 @@ def _share(
     corrected = (seen - p) / (q - p)
     share = min(1.0, max(0.0, corrected))
     noise = 1.96 * math.sqrt((share * q * (1 - q) + (1 - share) * p * (1 - p)) / count) / (q - p)
-    return Estimate(name, "%", 100 * secret, 100 * seen, 100 * corrected, 100 * noise)
+    return TourEstimate(name, "%", 100 * secret, 100 * seen, 100 * corrected, 100 * noise)

@@ -94,6 +94,28 @@ class LineMechanism(Mechanism):
         rows = as_inputs(inputs)
         return super().law(rows) if self.bounds is None else line_law(self, rows, positions(self, rows))
 
+    def cells_below(self, places: Floats, cuts: Floats) -> Floats:
+        """See `metricdp.mechanisms.cells.CellMechanism`."""
+        rate, width = float(Real(self.rate)), float(self.resolution)
+        reach = rate * ((cuts - 0.5) * width - places[:, None])
+        far = np.exp(-np.abs(reach)) / 2
+        below = np.where(reach < 0, far, 1 - far)
+        if self.end_cells is not None:
+            below[:, cuts <= self.end_cells[0]], below[:, cuts > self.end_cells[1]] = 0.0, 1.0
+        return below
+
+    @property
+    def null_shares(self) -> tuple[float, float]:
+        """Null is no secret."""
+        return 0.0, 1.0
+
+    @property
+    def end_cells(self) -> tuple[int, int] | None:
+        """The outermost points of the grid within the bounds."""
+        if self.bounds is None:
+            return None
+        return math.ceil(self.bounds[0] / self.resolution), math.floor(self.bounds[1] / self.resolution)
+
     def _to_be_finite(self) -> str:
         return "; with bounds=(least, greatest) and a resolution it has one"
 
@@ -133,7 +155,8 @@ class LineMechanism(Mechanism):
             outside = placed.outside(low, high, among)
             if outside is not None:
                 raise OutOfDomainError("outside the declared bounds; clamp it first or widen the bounds", outside)
-            first, last = max(first, math.ceil(low)), min(last, math.floor(high))
+            assert self.end_cells is not None
+            first, last = max(first, self.end_cells[0]), min(last, self.end_cells[1])
         drawn: Integers = nearest_integers(LineNoise(self._scale, placed), len(placed.cells))[0]
         np.add(placed.cells, drawn, out=drawn)
         np.clip(drawn, first, last, out=drawn)

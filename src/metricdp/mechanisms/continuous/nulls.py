@@ -14,6 +14,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.errors import ImpossibleError, NotAMetricError, UnsupportedMetricError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Real, ball, decide_sign, enclose
 from metricdp.exact.choice import Thresholds
 from metricdp.exact.grid import Grid
@@ -171,6 +172,20 @@ class NullableLaplace(Mechanism):
         numbers = line_law(self.numbers, rows, [self._centre if place is None else place for place in places])
         kinds = [int(place is None) for place in places]
         return mixed(numbers, None, kinds, (self.false_null, self.true_null), self._rational_nulls())
+
+    def cells_below(self, places: Floats, cuts: Floats) -> Floats:
+        """See `metricdp.mechanisms.cells.CellMechanism`; of null the place is the middle of the bounds."""
+        return self.numbers.cells_below(places, cuts)
+
+    @property
+    def null_shares(self) -> tuple[float, float]:
+        """`false_null` and `true_null`."""
+        return float(Real(self.false_null)), float(Real(self.true_null))
+
+    @property
+    def end_cells(self) -> tuple[int, int] | None:
+        """Of the numbers."""
+        return self.numbers.end_cells
 
     def _rational_nulls(self) -> tuple[Fraction, Fraction] | None:
         """Q and p, where they are rational and known to be."""

@@ -17,7 +17,7 @@ from metricdp.exact.level import rational
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, OrderedCells
 
-__all__ = ["NamedColumn", "Predicate", "col", "true_cells"]
+__all__ = ["NamedColumn", "Predicate", "col", "compared_values", "true_cells"]
 
 Mask = NDArray[np.bool_]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
@@ -71,6 +71,24 @@ def true_cells(columns: Sequence[Cells], predicate: Predicate | None) -> Mask:
     if predicate is None:
         return np.ones(math.prod(len(column) for column in columns), dtype=np.bool_)
     return _predicate(predicate).truth(columns).holds
+
+
+def compared_values(predicate: Predicate | None) -> dict[str, list[Any]]:
+    """What each column is compared with, anywhere in a predicate.
+
+    >>> compared_values((col("age") >= 18) & ~((col("age") < 65) | (col("sex") == "F")))
+    {'age': [18, 65], 'sex': ['F']}
+    """
+    found: dict[str, list[Any]] = {}
+    if isinstance(predicate, _Not):
+        return compared_values(predicate.inner)
+    if isinstance(predicate, _Both):
+        for part in (predicate.one, predicate.two):
+            for name, values in compared_values(part).items():
+                found.setdefault(name, []).extend(values)
+    elif isinstance(predicate, _OneColumn):
+        found[predicate.name] = [predicate.value] if isinstance(predicate, _Compared) else []
+    return found
 
 
 @dataclass(frozen=True)

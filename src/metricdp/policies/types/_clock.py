@@ -17,6 +17,9 @@ from metricdp.policies.types._line import OnALine
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from metricdp.exact.arrays import Floats
+    from metricdp.mechanisms.forms.column import Missing as Absent
+
 __all__ = ["PER_SECOND", "OnAClock"]
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -74,6 +77,14 @@ class OnAClock(OnALine):
         least, greatest = self._ends(ticks)
         values = Grid.of(self.released_resolution * ticks).within(cells, least, greatest)
         return [pa.array(values.astype(plain.to_pandas_dtype()), mask=absent).view(arrow)]
+
+    def measured(self, array: pa.Array) -> tuple[Floats, Absent]:
+        """Seconds."""
+        import pyarrow as pa
+
+        absent = np.array(array.is_null())
+        plain = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64()).fill_null(0)
+        return plain.to_numpy(zero_copy_only=False) / PER_SECOND[array.type.unit], absent
 
     def _ends(self, ticks: int) -> tuple[int, int]:
         """The least and the greatest number of ticks that are released."""

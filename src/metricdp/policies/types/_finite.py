@@ -20,6 +20,7 @@ from metricdp.policies.column_type import ColumnType
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from metricdp.exact.refine import Integers
     from metricdp.mechanisms.mechanism import Mechanism
     from metricdp.sources.dialect import Dialect
 
@@ -141,6 +142,27 @@ class OneOf(ColumnType):
         known = declared.drop_null()
         indices = pa.array(drawn, mask=drawn >= len(known)).cast(array.type.index_type)
         return [pa.DictionaryArray.from_arrays(indices, known, ordered=array.type.ordered)]
+
+    def released_places(self, array: pa.Array) -> Integers:
+        """Where each released value stands among the declared ones, the missing value after them.
+
+        Raises:
+            UnknownCategoryError: a value that no release can have; names the row.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        plain = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+        listed: Sequence[Any] = self.listed
+        if pa.types.is_string(plain.type) and not isinstance(listed[0], str):  # of a CSV file, kept as it was
+            plain, listed = pc.utf8_lower(plain), [str(value).lower() for value in listed]
+        places = pc.index_in(plain, value_set=pa.array(listed, plain.type)).fill_null(len(listed))
+        found = np.asarray(places, dtype=np.int64)
+        absent = np.array(plain.is_null())
+        wrong = (found == len(self.listed)) & (~absent | (self.missing == "refuse"))
+        if wrong.any():
+            raise UnknownCategoryError("not one of the declared values", int(np.argmax(wrong)))
+        return found
 
     # Words
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from metricdp.errors import ArgumentError, OffGridError, OutOfDomainError, PolicyError, UnsupportedMetricError
 from metricdp.exact.level import rational
 from metricdp.mechanisms.continuous.line import approximate_laplace, line_laplace
@@ -23,6 +25,7 @@ from metricdp.policies.open_questions import BOUNDS, MISSING, OpenQuestion, with
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from metricdp.exact.arrays import Floats
     from metricdp.exact.refine import Integers
     from metricdp.mechanisms.forms.column import Column
     from metricdp.mechanisms.forms.column import Missing as Absent
@@ -235,6 +238,32 @@ class OnALine(ColumnType):
 
         cells, absent = self._cells_of(numbers_in(arrays[0], dates=self._moments))
         return [given_as(cells, self.released_resolution, absent, types[0])]
+
+    # What a released table says
+
+    @property
+    def secret_step(self) -> Fraction | None:
+        """What secrets are whole multiples of, counted from `origin`; None where they are any numbers."""
+        return None
+
+    @property
+    def origin(self) -> Fraction:
+        """What the mechanism counts from."""
+        return Fraction(0)
+
+    def measured(self, array: pa.Array) -> tuple[Floats, Absent]:
+        """Released values as floats in the metric's unit, and which of them are missing; for estimates."""
+        from metricdp.policies.arrow.exact_numbers import numbers_in
+
+        column = numbers_in(array, dates=self._moments)
+        absent = np.zeros(len(array), dtype=bool) if column.missing is None else np.array(column.missing)
+        numbers = column.numbers
+        if numbers.dtype == object:
+            numbers = np.array([0 if null else number for number, null in zip(numbers, absent, strict=True)])
+        values = numbers.astype(np.float64) * float(column.unit)
+        absent |= np.isnan(values)
+        values[absent] = 0.0
+        return values, absent
 
     # Questions
 

@@ -86,6 +86,15 @@ class Date(OnALine):
         cells, absent = self._cells_of(days)
         return [given_as(cells, self.released_resolution, absent, types[0])]
 
+    @property
+    def secret_step(self) -> Fraction:
+        """A day."""
+        return Fraction(1)
+
+    @property
+    def _moments(self) -> bool:
+        return True
+
     def _make_cells(self) -> Cells:
         from metricdp.policies.cells.ordered import DateCells
 

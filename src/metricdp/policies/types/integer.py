@@ -132,6 +132,16 @@ class Integer(OnALine):
             return values - np.uint64(first) if first >= 0 else values.astype(object) - first
         return values.astype(np.int64) - first
 
+    @property
+    def secret_step(self) -> Fraction:
+        """``step`` where noise is drawn in steps, and any whole number where a missing value is secret."""
+        return Fraction(1 if self.missing == "secret" else self.step)
+
+    @property
+    def origin(self) -> Fraction:
+        """The lower bound, where there is one."""
+        return Fraction(0) if self.bounds is None else self.bounds[0]
+
     def _make_cells(self) -> Cells:
         from metricdp.policies.cells.ordered import IntegerCells
 

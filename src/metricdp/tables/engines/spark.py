@@ -25,6 +25,7 @@ from metricdp.exact.bits import source as bits
 from metricdp.exact.sealing import Digests, Seal
 from metricdp.policies.person import Person
 from metricdp.policies.policy import Policy
+from metricdp.sources.carried_claims import CLAIM_FILE
 from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.spark import SparkDialect, session, spark_schema, told_by_spark
 from metricdp.sources.files import open_path
@@ -37,10 +38,7 @@ from metricdp.tables.report import Report
 from metricdp.tables.sanitizer import Sanitizer
 from metricdp.tables.units import NewKeys
 
-__all__ = ["REPORT_FILE", "check_with_spark", "sanitize_with_spark"]
-
-REPORT_FILE = "_metricdp.json"
-"""Beside the parts of a released folder; Spark and pyarrow pass over names that begin with an underscore."""
+__all__ = ["check_with_spark", "sanitize_with_spark"]
 
 PART_ROWS = 1 << 20
 """Of a part of the released table: exactly, and on average where the order is secret."""
@@ -77,7 +75,7 @@ def sanitize_with_spark(
             return Release(report, run.frame(parcels))
         with folder_sink(target, overwrite) as folder:
             run.write(parcels, folder)
-            (folder / REPORT_FILE).write_text(json.dumps(report.claim()), encoding="utf-8")
+            (folder / CLAIM_FILE).write_text(json.dumps(report.claim()), encoding="utf-8")
         return Release(report, None, target)
 
 

@@ -8,19 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pa_parquet
-
-from metricdp.errors import ArgumentError, FileError, KindError
+from metricdp.errors import ArgumentError, KindError
+from metricdp.sources.carried_claims import read_carried
 from metricdp.sources.digests import digest
-from metricdp.sources.file_kinds import kind_of_file
-from metricdp.sources.opening import count_rows, open_table
-from metricdp.tables.engines.spark import REPORT_FILE
 from metricdp.tables.report.report import Report
 
 __all__ = ["Claim", "read_claim"]
-
-_REPORT, _VERSION = b"metricdp.report", b"metricdp.version"
 
 
 @dataclass(frozen=True)
@@ -46,16 +39,6 @@ class Claim:
     sha256: str | None = None
 
 
-@dataclass(frozen=True)
-class _Part:
-    schema: pa.Schema
-    rows: int
-
-    def stored(self, key: bytes) -> bytes | None:
-        found: bytes | None = (self.schema.metadata or {}).get(key)
-        return found
-
-
 def read_claim(path: str | Path, against: str | Path | None = None) -> Claim:
     """The claim of a Parquet or Arrow file, or of a folder of Parquet parts; of a CSV file only from its report.
 
@@ -68,21 +51,18 @@ def read_claim(path: str | Path, against: str | Path | None = None) -> Claim:
         ArgumentError: it is called something else, or ``against`` is no report.
     """
     found = Path(path)
-    parts = list(_parts(found))
-    rows, columns = sum(part.rows for part in parts), tuple(parts[0].schema.names)
+    carried = read_carried(found)
+    rows, columns = carried.rows, tuple(carried.schema.names)
     doubts = []
-    if len({part.stored(_REPORT) for part in parts}) > 1:
+    if carried.differ:
         doubts.append("Its parts claim different things; this is the claim of the first.")
-    version = parts[0].stored(_VERSION)
+    version = carried.version
     report = _read_report(Path(against)) if against is not None else None
-    if report is None:
-        stored = parts[0].stored(_REPORT)
-        stored = _beside(found) if stored is None else stored
-        if stored is not None:
-            try:
-                report = Report.from_json(json.loads(stored))
-            except (KindError, ValueError) as error:
-                doubts.append(f"What it claims cannot be read: {error if isinstance(error, KindError) else 'no JSON'}.")
+    if report is None and carried.claim is not None:
+        try:
+            report = Report.from_json(json.loads(carried.claim))
+        except (KindError, ValueError) as error:
+            doubts.append(f"What it claims cannot be read: {error if isinstance(error, KindError) else 'no JSON'}.")
     sha256, compared = digest(found), ["the names of its columns"]
     if report is not None:
         doubts += _mismatches(report, columns, rows)
@@ -108,48 +88,6 @@ def _read_report(path: Path) -> Report:
         return Report.from_json(tree)
     except KindError as error:
         raise ArgumentError(f"{path.name} is no report: {error}") from None
-
-
-def _parts(path: Path) -> Iterator[_Part]:
-    suffix = path.suffix.lower()
-    try:
-        if path.is_dir():
-            files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
-            if not files:
-                raise FileError(f"{path.name} holds no Parquet parts")
-            for file in files:
-                yield _of_parquet(file)
-        elif suffix in (".parquet", ".pq"):
-            yield _of_parquet(path)
-        elif suffix in (".arrow", ".ipc", ".feather"):
-            yield _of_arrow(path)
-        elif kind_of_file(path) in (".csv", ".tsv", ".csv.gz", ".tsv.gz"):
-            yield _of_csv(path)
-        else:
-            raise ArgumentError(f"{path.name} is no .parquet, .arrow or .csv file, and no folder of Parquet parts")
-    except pa.ArrowException:
-        raise FileError(f"{path.name} cannot be read: it is damaged, or something else") from None
-
-
-def _beside(path: Path) -> bytes | None:
-    """The report that lies beside the parts of a folder, which some engines cannot put into them."""
-    file = path / REPORT_FILE
-    return file.read_bytes() if path.is_dir() and file.is_file() else None
-
-
-def _of_parquet(path: Path) -> _Part:
-    with pa_parquet.ParquetFile(path) as file:
-        return _Part(file.schema_arrow, file.metadata.num_rows)
-
-
-def _of_csv(path: Path) -> _Part:
-    with open_table(path) as table:
-        return _Part(table.schema, count_rows(path))
-
-
-def _of_arrow(path: Path) -> _Part:
-    with pa.memory_map(str(path)) as memory, pa.ipc.open_file(memory) as file:
-        return _Part(file.schema, sum(file.get_batch(number).num_rows for number in range(file.num_record_batches)))
 
 
 def _mismatches(report: Report, columns: tuple[str, ...], rows: int) -> Iterator[str]:

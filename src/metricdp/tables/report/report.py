@@ -65,7 +65,9 @@ class Report:
         limits: what is not promised, each with a title, and last what costs nothing more.
         versions: of what drew the noise.
         policy_sha256: which policy it was.
-        policy_text: the policy itself; None in what a file carries, for it can name columns that were dropped.
+        policy_text: the policy itself; None in what a file carries, for it can name columns that were dropped. The part
+            about the other columns is there, as ``released_policy``, so that whoever has the file can correct for the
+            noise.
         origin: when the release was made, by whom and of what; None where nothing was released.
 
     References:
@@ -212,7 +214,8 @@ class Report:
         if person is not None and person.release == "drop":
             person = replace(person, column=None)
         origin = self.origin and replace(self.origin, source=None, source_sha256=None)
-        return replace(self, dropped=None, person=person, policy_text=None, origin=origin).to_json()
+        carried = {} if self._policy is None else {"released_policy": self._policy.released.text}
+        return replace(self, dropped=None, person=person, policy_text=None, origin=origin).to_json() | carried
 
     @classmethod
     def from_json(cls, tree: Any) -> Report:

@@ -1,0 +1,59 @@
+"""Sentences that go with a number: why an interval is wide, what the level made unknowable, where naive is as good."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from metricdp.estimates.laws import LineLaw
+from metricdp.estimates.linear import LinearAnswer
+from metricdp.estimates.plan import Counted
+from metricdp.estimates.results import shown
+
+__all__ = ["notes_on"]
+
+
+def notes_on(
+    counted: Counted,
+    columns: Sequence[str],
+    found: LinearAnswer,
+    scale: float,
+    ends: tuple[float, float],
+    naive: float | None,
+    value: float,
+    interval: tuple[float, float],
+) -> tuple[str, ...]:
+    """What to know of one answer.
+
+    Args:
+        counted: the laws and the tally.
+        columns: on which it depends.
+        found: the answer, before it is scaled.
+        scale: what it is multiplied by.
+        ends: the least and the most that the answer can be.
+        naive: what the table says at face value.
+        value: the answer.
+        interval: its interval.
+    """
+    notes = []
+    width, whole = interval[1] - interval[0], ends[1] - ends[0]
+    if math.isfinite(whole) and whole > 0 and width >= 0.5 * whole:
+        rows = shown(counted.rows)
+        notes.append(
+            f"The interval is half of all that the answer can be, or more: {rows} rows at this level tell next to "
+            "nothing about it."
+        )
+    if found.biased and width > 3 * scale * found.noise:
+        for name in columns:
+            law = counted.laws.get(name)
+            if isinstance(law, LineLaw):
+                unit = law.column.measure.say(float(f"{law.scale:.2g}"))
+                alone = f"; noise alone moves the value by {shown(scale * found.noise)}" if found.noise else ""
+                notes.append(
+                    f"{name}: the level hides detail finer than about {unit}. Whether values lie just before or just "
+                    f"after the place that the question asks about cannot be told, and that is most of the interval"
+                    f"{alone}. The value is good where nothing special happens within {unit} of that place."
+                )
+    if naive is not None and width > 0 and abs(naive - value) <= scale * found.noise / 4:
+        notes.append("The value as released is as good here: correcting it changes little.")
+    return tuple(notes)

@@ -1,0 +1,361 @@
+"""The law of a released column: how probable each output is for each secret, cut into finitely many of both.
+
+It is built from the mechanism's own exact law, seen as floats: estimates rest on floats, and no privacy rests on them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError
+from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
+from metricdp.estimates.fitting_region import FittingRegion
+from metricdp.estimates.scores import ScorePath
+from metricdp.exact.arrays import Booleans, Floats, Places
+from metricdp.policies.column_type import ColumnType
+from metricdp.policies.types._finite import OneOf
+from metricdp.policies.types._line import OnALine
+
+__all__ = ["ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
+
+MOST_POINTS = 1200
+"""Secrets that are counted one by one; where there are more, they lie between the points of a grid."""
+
+MOST_OUTPUTS = 400
+"""Outputs that are counted one by one."""
+
+_EPOCH = dt.date(1970, 1, 1)
+
+
+@dataclass(eq=False)
+class ColumnLaw:
+    """A column cut into finitely many secrets and outputs, with the law between them and the counts that were seen.
+
+    Attributes:
+        column: of the policy.
+        matrix: the probability of each output (columns) for each secret (rows).
+        counts: how often each output was seen.
+        missing: which secrets are missing values.
+        near: for each secret, which others the counts hardly tell from it; None where there is no order.
+        edges: which secrets lie at a jump of the question, where a value may be a little below or above.
+        slack: how far the law between two secrets may be from that of the two.
+    """
+
+    column: ColumnType
+    matrix: Floats
+    missing: Booleans
+    counts: Floats = field(default_factory=lambda: np.zeros(0))
+    near: Places | None = None
+    edges: Booleans | None = None
+    slack: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """What the table calls the column."""
+        return self.column.columns[0]
+
+    @property
+    def rows(self) -> float:
+        """How many rows were counted."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def fitted(self) -> FittedShares:
+        """The distribution of secrets that explains the counts, as smooth as these allow."""
+        return iterative_bayesian_update(self.counts, self.matrix, start=self._start())
+
+    def _start(self) -> Floats:
+        return np.full(len(self.matrix), 1 / len(self.matrix))
+
+    @cached_property
+    def path(self) -> ScorePath:
+        """Scores for questions about it."""
+        return ScorePath(self.matrix, self.fitted.shares, self.rows, self.near)
+
+    def region(self, chance: float) -> FittingRegion:
+        """The distributions that fit the counts."""
+        return FittingRegion(self.matrix, self.counts, chance, self.path.directions, self.slack)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there is no noise: what is released is the secret."""
+        return self.column.release == "keep"
+
+
+class ListedLaw(ColumnLaw):
+    """A category or boolean: each declared value is a secret and an output, and so is the missing one."""
+
+    def __init__(self, column: OneOf) -> None:
+        values = len(column.listed)
+        self.labels: tuple[Any, ...] = column.listed if column.missing == "refuse" else (*column.listed, None)
+        size = len(self.labels)
+        law = np.eye(size)
+        if column.release == "noise":
+            mechanism = column.mechanism
+            assert mechanism is not None
+            assert mechanism.declared is not None
+            told = len(mechanism.declared)
+            law[:told, :told] = mechanism.law(mechanism.declared).matrix
+        super().__init__(column, law, np.arange(size) >= values)
+        self._column = column
+
+    def codes(self, arrays: Sequence[pa.Array]) -> Places:
+        """Where each released value stands among the outputs."""
+        return self._column.released_places(arrays[0])
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What is known of a column of numbers before its outputs are cut: its ends, and a sample to cut by.
+
+    Attributes:
+        least: the least released number, in the metric's unit.
+        greatest: the greatest.
+        sample: some of them, in order.
+    """
+
+    least: float
+    greatest: float
+    sample: Floats
+
+    @classmethod
+    def of(cls, numbers: Floats) -> Outline:
+        """Of numbers that are all known."""
+        if not len(numbers):
+            return cls(0.0, 0.0, np.zeros(1))
+        ordered = np.sort(numbers)
+        return cls(float(ordered[0]), float(ordered[-1]), ordered[:: max(1, len(ordered) // 20_000)])
+
+
+class LineLaw(ColumnLaw):
+    """Numbers, days, moments or durations: outputs cut at some of the grid's points, secrets one by one or on a grid.
+
+    Args:
+        column: of the policy; released with noise.
+        arrow: the type of the released column, whose steps may be coarser than the mechanism's.
+        outline: of the released numbers.
+        rows: how many rows there are.
+        thresholds: what the question compares with, in the metric's unit.
+    """
+
+    def __init__(
+        self, column: OnALine, arrow: pa.DataType, outline: Outline, rows: float, thresholds: Sequence[float] = ()
+    ) -> None:
+        mechanism: Any = column.mechanism_in(arrow)
+        self._column, self._arrow = column, arrow
+        self.noise = mechanism.cells
+        self.width = float(self.noise.resolution)
+        self.origin = float(column.origin)
+        self.scale = noise_scale(self.noise)
+        self.ends = _ends(self.noise, outline, self)
+        self.is_lattice = self._is_lattice()
+        self.tolerance = 0.05 / math.sqrt(max(rows, 100.0))
+        self.cuts = self._cuts(outline, thresholds, rows)
+        self.points = self._points(thresholds)
+        law = self._law()
+        missing = np.zeros(len(law), dtype=bool)
+        if column.missing != "refuse":
+            missing[-1] = True
+        near = None
+        reach = np.stack([np.searchsorted(self.points, self.points + side * self.scale) for side in (-1, 1)], axis=1)
+        near = np.maximum(reach, np.arange(len(self.points))[:, None] + [[0, 1]])
+        if column.missing != "refuse":
+            near = np.concatenate([near, [[len(law) - 1, len(law)]]])
+        edges = np.zeros(len(law), dtype=bool)
+        if not self.is_lattice:
+            edges[: len(self.points)] = np.isin(self.points, np.asarray(thresholds, dtype=np.float64))
+        super().__init__(column, law, missing, near=near, edges=edges, slack=0.0 if self.is_lattice else self.tolerance)
+
+    # Cutting
+
+    def _is_lattice(self) -> bool:
+        step = self._column.secret_step
+        return step is not None and (self.ends[1] - self.ends[0]) / float(step) < MOST_POINTS
+
+    def _cuts(self, outline: Outline, thresholds: Sequence[float], rows: float) -> Floats:
+        """Where outputs are cut, in cells: at thresholds, finely around them, and so that no group is nearly empty."""
+        first, last = (self._cell(end) for end in self.ends)
+        clamped = self.noise.end_cells
+        if clamped is not None and clamped[1] - clamped[0] < MOST_OUTPUTS:
+            return np.arange(clamped[0] + 1, clamped[1] + 1, dtype=np.float64)
+        wanted: set[float] = set()
+        if clamped is not None:
+            wanted |= {clamped[0] + 1.0, float(clamped[1])}
+        for threshold in list(thresholds)[:64]:
+            home = self._cell(threshold)
+            wanted |= {home, home + 1.0}
+            for steps in _AROUND if len(thresholds) <= 8 else _AROUND[::3]:
+                away = max(1.0, round(steps * self.scale / self.width))
+                wanted |= {home - away, home + 1 + away}
+        shares = np.linspace(0, 1, min(96, 8 + int(rows) // 20) + 1)[1:-1]
+        spread = np.rint(np.quantile(self._cells(outline.sample), shares))
+        fine = self._cell(outline.sample[0]), self._cell(outline.sample[-1])
+        step = max(1.0, round(self.scale / 2 / self.width))
+        evenly = np.arange(fine[0], fine[1], step) if (fine[1] - fine[0]) / step <= 160 else np.zeros(0)
+        wanted |= set(spread.tolist()) | set(evenly.tolist())
+        cuts = np.array(sorted(cut for cut in wanted if first < cut <= last))
+        return _seen_enough(cuts, self._cells(outline.sample), rows, {self._cell(t) for t in thresholds})
+
+    def _points(self, thresholds: Sequence[float]) -> Floats:
+        low, high = self.ends
+        step = self._column.secret_step
+        if self.is_lattice and step is not None:
+            width = float(step)
+            first = math.ceil((low - self.origin) / width - 1e-9)
+            return np.asarray(
+                self.origin + width * np.arange(first, math.floor((high - self.origin) / width + 1e-9) + 1),
+                dtype=np.float64,
+            )
+        # Between two points the law is that of the nearer ones, mixed: off by gap^2 / 8 of its second derivative,
+        # which is below exp(-distance to the next cut) / 2 in units of the scale.
+        edges = np.unique((self.cuts - 0.5) * self.width + self.origin)
+        offsets = [0.0]
+        while offsets[-1] < 12:
+            offsets.append(offsets[-1] + max(0.02, 4 * math.sqrt(self.tolerance)) * math.exp(offsets[-1] / 2))
+        around = np.array(offsets) * self.scale
+        found = np.unique(np.concatenate([(edges[:, None] + around).ravel(), (edges[:, None] - around).ravel()]))
+        found = found[(found > low) & (found < high)]
+        gap = max(0.02, 3 * math.sqrt(self.tolerance)) * self.scale
+        chosen = [low]
+        for point in found.tolist():
+            if point - chosen[-1] >= gap:
+                chosen.append(point)
+        exact = [value for value in thresholds if low <= value <= high]
+        beside = [value + side * gap / 8 for value in exact for side in (-1, 1) if low < value + side * gap / 8 < high]
+        return np.unique(np.concatenate([chosen, [high], exact, beside]))
+
+    def _law(self) -> Floats:
+        inner = self._between(self.points - self.origin)
+        missing = self._column.missing
+        if missing == "refuse":
+            return inner
+        false, true = self.noise.null_shares if missing == "secret" else (0.0, 1.0)
+        absent = np.zeros(inner.shape[1])
+        if missing == "secret":
+            low, high = self.noise.bounds
+            absent = self._between(np.array([float(low + high) / 2]))[0]
+        law = np.zeros((len(inner) + 1, inner.shape[1] + 1))
+        law[:-1, :-1], law[:-1, -1] = (1 - false) * inner, false
+        law[-1, :-1], law[-1, -1] = (1 - true) * absent, true
+        return law
+
+    def _between(self, places: Floats) -> Floats:
+        below = self.noise.cells_below(places, self.cuts)
+        return np.diff(np.hstack([np.zeros((len(places), 1)), below, np.ones((len(places), 1))]), axis=1)
+
+    # Reading
+
+    def _cell(self, value: float) -> float:
+        return float(np.rint((value - self.origin) / self.width))
+
+    def _cells(self, values: Floats) -> Floats:
+        return np.asarray(np.rint((values - self.origin) / self.width))
+
+    def values(self, arrays: Sequence[pa.Array]) -> tuple[Floats, Booleans]:
+        """The released numbers and which are missing, refused where no release can have such a value."""
+        values, absent = self._column.measured(arrays[0])
+        check_values(self, values, absent)
+        return values, absent
+
+    def codes(self, arrays: Sequence[pa.Array]) -> Places:
+        """Between which cuts each released value lies; a missing one comes last."""
+        return self.codes_of(*self.values(arrays))
+
+    def codes_of(self, values: Floats, absent: Booleans) -> Places:
+        """The same for numbers that were read before."""
+        codes = np.searchsorted(self.cuts, self._cells(values), side="right").astype(np.int64)
+        codes[absent] = len(self.cuts) + 1
+        return codes
+
+    def _start(self) -> Floats:
+        """Evenly over the line, where points lie more closely in one place than in another."""
+        if len(self.points) < 2:
+            return super()._start()
+        gaps = np.gradient(self.points)
+        start = np.full(len(self.matrix), gaps.mean())
+        start[: len(self.points)] = gaps
+        return start
+
+    def label(self, value: float) -> Any:
+        """A number of the metric's unit as people write it: a day for days."""
+        if self._column.is_moment and self.is_lattice:
+            return _EPOCH + dt.timedelta(days=round(value))
+        return int(value) if float(value).is_integer() and self.is_lattice else value
+
+
+_AROUND = (0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 13)
+
+
+def noise_scale(noise: Any) -> float:
+    """How far noise on the line reaches: the distance over which its tail falls by a factor e, at least half a cell."""
+    width = float(noise.resolution)
+    centre = noise.end_cells
+    middle = 0.0 if centre is None else float(round((centre[0] + centre[1]) / 2))
+    tails = noise.cells_below(np.array([middle * width]), np.array([middle, middle - 1, middle - 2]))[0]
+    if tails[1] <= 0:
+        return width / 2
+    return float(max(width / 2, width / math.log(tails[0] / tails[1]))) if tails[0] > tails[1] else _far(noise, width)
+
+
+def _far(noise: Any, width: float) -> float:
+    """The same where one cell is too little to tell: by the radius."""
+    owner = getattr(noise, "numbers", noise)
+    return float(max(width / 2, owner.radius(0.95) / math.log(20)))
+
+
+def _ends(noise: Any, outline: Outline, law: LineLaw) -> tuple[float, float]:
+    """Between which numbers secrets lie: the bounds, or a little beyond what was seen."""
+    bounds = getattr(noise, "bounds", None)
+    if bounds is not None:
+        return float(bounds[0]) + law.origin, float(bounds[1]) + law.origin
+    if noise.end_cells is not None:
+        first, last = noise.end_cells
+        return first * law.width + law.origin, last * law.width + law.origin
+    room = 3 * law.scale + law.width
+    return outline.least - room, outline.greatest + room
+
+
+def _seen_enough(cuts: Floats, cells: Floats, rows: float, kept: set[float]) -> Floats:
+    """The cuts without those that leave a group with fewer than about ten rows; those at thresholds stay."""
+    below = np.searchsorted(np.sort(cells), cuts) * (rows / max(1, len(cells)))
+    chosen: list[float] = []
+    last = 0.0
+    for cut, seen in zip(cuts.tolist(), below.tolist(), strict=True):
+        at_threshold = cut in kept or cut - 1 in kept
+        if at_threshold or (seen - last >= 10 and rows - seen >= 10):
+            chosen.append(cut)
+            last = seen
+    return np.array(chosen) if chosen else cuts[:1]
+
+
+def check_values(law: LineLaw, values: Floats, absent: Booleans) -> None:
+    """Refuse released numbers that no release can have: somebody edited the table, or it is another policy's."""
+    if absent.any() and law.column.missing == "refuse":
+        raise ColumnError(law.name, NotFiniteError("a value is missing, which is refused", int(np.argmax(absent))))
+    cells = (values - law.origin) / law.width
+    nearest = np.rint(cells)
+    room = 1e-3 + np.abs(values) / law.width * 2.0**-22
+    wrong = (np.abs(cells - nearest) > room) & ~absent & (np.abs(cells) < 2.0**50)
+    if law.noise.end_cells is not None:
+        first, last = law.noise.end_cells
+        wrong |= ~absent & ((nearest < first - 0.5 - room) | (nearest > last + 0.5 + room))
+    if wrong.any():
+        rule = "no release under this policy has such a value: the table was edited, or released under another policy"
+        problem: DataError = OutOfDomainError(rule, int(np.argmax(wrong)))
+        raise ColumnError(law.name, problem)
+
+
+def as_number(value: Any) -> float:
+    """A value of a question as a number of the metric's unit; a day as its number."""
+    if isinstance(value, dt.date):
+        return float((value - _EPOCH).days)
+    return float(Fraction(value))

@@ -1,0 +1,307 @@
+"""Averages of products of functions, one for each column: estimated by scores, each with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from metricdp.errors import ArgumentError
+from metricdp.estimates.conditions import SecretFunction
+from metricdp.estimates.fitting_region import FittingRegion
+from metricdp.estimates.plan import Counted, presence_of
+from metricdp.estimates.results import Truth
+from metricdp.estimates.scores import OutputScore
+from metricdp.exact.arrays import Floats
+
+__all__ = ["LinearAnswer", "LinearEstimator", "Monomial"]
+
+_REGION_SHARE = 0.1
+_MISFIT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Monomial:
+    """A product of functions of single columns, and perhaps the number of one column.
+
+    Attributes:
+        factors: by column.
+        number: the column whose number is a factor, by its moments; None where there is none.
+        weight: what the product is multiplied by.
+    """
+
+    factors: dict[str, SecretFunction]
+    number: str | None = None
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class LinearAnswer:
+    """The average of a question over the rows.
+
+    Attributes:
+        value: corrected, bias and all.
+        low: the lower end of the interval.
+        high: the upper end.
+        noise: half the width that is due to noise.
+        biased: whether a part of the width is due to what the counts cannot tell.
+        spread: the standard deviation of one row's score.
+    """
+
+    value: float
+    low: float
+    high: float
+    noise: float
+    biased: bool
+    spread: float
+
+
+class LinearEstimator:
+    """LinearEstimator questions about one tally.
+
+    Args:
+        counted: the laws and the tally.
+        confidence: of each interval by itself.
+        truth: whether intervals are about the table's own secrets, or the population they were drawn from.
+    """
+
+    def __init__(self, counted: Counted, confidence: float, truth: Truth) -> None:
+        self.counted, self.truth = counted, truth
+        self.chance = 1 - confidence
+        self.z = NormalDist().inv_cdf(1 - self.chance / 2)
+        self.z_biased = NormalDist().inv_cdf(1 - self.chance * (1 - _REGION_SHARE) / 2)
+        self._scores: dict[tuple[str, bytes], OutputScore] = {}
+        self._regions: dict[str, FittingRegion] = {}
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are."""
+        return self.counted.rows
+
+    def check_fit(self) -> None:
+        """Refuse counts that no table could have led to under the policy.
+
+        Raises:
+            ArgumentError: a column does not fit its law.
+        """
+        for name, law in self.counted.laws.items():
+            if law.is_exact or law.rows < 100:
+                continue
+            fitted = law.fitted
+            if fitted.deviance <= fitted.expected_deviance + 8 * math.sqrt(2 * len(law.counts)):
+                continue
+            if FittingRegion(law.matrix, law.counts, _MISFIT, law.path.directions, law.slack).is_empty:
+                raise ArgumentError(
+                    f"column {name!r}: no table at all leads to such released values under this policy; it was "
+                    "released under another one, or was changed since"
+                )
+
+    # Scores
+
+    def score(self, name: str, factor: SecretFunction) -> OutputScore:
+        """The score of a function of one column."""
+        key = name, factor.key
+        if key not in self._scores:
+            law = self.counted.laws[name]
+            if law.is_exact:
+                zeros = np.zeros(len(factor.low))
+                self._scores[key] = OutputScore(factor.low, zeros, zeros, 0.0, 0.0)
+            else:
+                self._scores[key] = law.path.score(factor.low, factor.high, self.z)
+        return self._scores[key]
+
+    def region(self, name: str) -> FittingRegion:
+        """The distributions of a column that fit."""
+        if name not in self._regions:
+            self._regions[name] = self.counted.laws[name].region(_REGION_SHARE * self.chance)
+        return self._regions[name]
+
+    # Answers
+
+    def answer(self, monomials: Sequence[Monomial]) -> LinearAnswer:
+        """The average over all rows of a sum of products."""
+        counts, rows = self.counted.tally.counts, self.rows
+        total, squares, expected_squares = self._summed(monomials)
+        mean = float(total.sum()) / rows
+        columns = {name for one in monomials for name in one.factors}
+        columns |= {one.number for one in monomials if one.number is not None}
+        if all(self.is_exact(name) for name in columns) and self.truth == "table":
+            return LinearAnswer(mean, mean, mean, 0.0, False, 0.0)
+        del counts
+        second = squares / rows
+        if self.truth == "population":
+            variance = max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
+        else:
+            variance = second - min(max(expected_squares / rows, mean**2, 0.0), second)
+            variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
+        low, middle, high = self._bias(monomials)
+        biased = high > low
+        z = self.z_biased if biased else self.z
+        noise = z * math.sqrt(variance / rows)
+        return LinearAnswer(mean - middle, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
+
+    def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
+        """At least half of the variance that the noise of a summed number has, however few rows there are."""
+        found = 0.0
+        for one in monomials:
+            if one.number is not None:
+                scale, slope, _ = self._row_scores(one)
+                noise = slope**2 * self.counted.moments[one.number].noise_variance
+                found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
+        return found / 2
+
+    def is_exact(self, name: str) -> bool:
+        """Whether what is released of a column is the truth."""
+        if name in self.counted.laws:
+            return bool(self.counted.laws[name].is_exact)
+        return bool(self.counted.table.column(name).release == "keep")
+
+    def _row_scores(self, one: Monomial) -> tuple[Floats, float, Floats]:
+        """For each combination of outputs: what its score is, as ``scale * (slope * number + offset)``."""
+        scale = np.full(len(self.counted.tally.counts), one.weight)
+        for name, factor in one.factors.items():
+            scale = scale * self.score(name, factor).weights[self.counted.codes(name)]
+        if one.number is None:
+            return scale, 0.0, np.ones(len(scale))
+        moment = self.counted.moments[one.number]
+        return scale, moment.slope, moment.offsets[self.counted.offsets(one.number)]
+
+    def _summed(self, monomials: Sequence[Monomial]) -> tuple[Floats, float, float]:
+        """For each combination the sum of scores; over all rows the sum of their squares, and of what is expected.
+
+        All monomials with a number have the same one.
+        """
+        tally = self.counted.tally
+        slopes, offsets = np.zeros(len(tally.counts)), np.zeros(len(tally.counts))
+        number = None
+        for one in monomials:
+            scale, slope, offset = self._row_scores(one)
+            slopes, offsets = slopes + scale * slope, offsets + scale * offset
+            number = number or one.number
+        sums, squared = (np.zeros_like(slopes), np.zeros_like(slopes)) if number is None else self.counted.sums(number)
+        if number is not None:
+            null = self.counted.offsets(number) == 3
+            slopes = np.where(null, 0.0, slopes)
+        total = slopes * sums + offsets * tally.counts
+        squares = slopes**2 * squared + 2 * slopes * offsets * sums + offsets**2 * tally.counts
+        return total, float(squares.sum()), self._expected_squares(monomials, number)
+
+    def _expected_squares(self, monomials: Sequence[Monomial], number: str | None) -> float:
+        """An estimate of the sum over rows of the squared expected score: what the secrets add to the squares.
+
+        For one column it comes from the fitted shares. For several, products of different cases exclude each other, so
+        the square of a sum is the sum of squares, and each is a product again.
+        """
+        names = {name for one in monomials for name in one.factors}
+        if number is None and len(names) == 1:
+            (name,) = names
+            law = self.counted.laws[name]
+            weights = sum(one.weight * self.score(name, one.factors[name]).weights for one in monomials if one.factors)
+            constant = sum(one.weight for one in monomials if not one.factors)
+            if law.is_exact:
+                return float(law.counts @ (weights + constant) ** 2)
+            return self.rows * float(law.fitted.shares @ (law.matrix @ (weights + constant)) ** 2)
+        merged: dict[bytes, list[Monomial]] = {}
+        there = "" if number is None else presence_of(number)
+        for one in monomials:
+            parts = [(name, one.factors[name]) for name in sorted(one.factors) if name != there]
+            key = b"|".join(name.encode() + factor.key for name, factor in parts)
+            merged.setdefault(key, []).append(one)
+        return sum(self._square(same) for same in merged.values())
+
+    def _square(self, same: list[Monomial]) -> float:
+        """The sum over rows of (a number, less a constant)^2 times the squares of the other functions."""
+        tally, first = self.counted.tally, min(same, key=lambda one: len(one.factors))
+        scale = np.ones(len(tally.counts))
+        for name, factor in first.factors.items():
+            squared = (
+                SecretFunction(factor.low**2, factor.low**2) if np.array_equal(factor.low, factor.high) else factor
+            )
+            scale = scale * self.score(name, squared).weights[self.counted.codes(name)]
+        slope = sum(one.weight for one in same if one.number is not None)
+        constant = sum(one.weight for one in same if one.number is None)
+        if slope == 0:
+            return float((scale * constant**2) @ tally.counts)
+        number = next(one.number for one in same if one.number is not None)
+        moment = self.counted.moments[number]
+        sums, squares = self.counted.sums(number)
+        code = self.counted.offsets(number)
+        known = code != 3
+        there = np.ones(len(tally.counts))
+        for one in same:
+            if presence_of(number) in one.factors:
+                factor = one.factors[presence_of(number)]
+                there = self.score(presence_of(number), factor).weights[self.counted.codes(presence_of(number))]
+        linear = known * moment.slope * sums + moment.offsets[code] * tally.counts
+        square = known * moment.square_slope * squares + moment.square_offsets[code] * tally.counts
+        return float(scale @ (slope**2 * square + 2 * slope * constant * linear + constant**2 * there * tally.counts))
+
+    # What the counts cannot tell
+
+    def _bias(self, monomials: Sequence[Monomial]) -> tuple[float, float, float]:
+        """The least, the likely and the greatest amount by which the average score is too high."""
+        names = {name for one in monomials for name in one.factors}
+        if len(names) == 1 and all(one.number is None for one in monomials):
+            (name,) = names
+            scores = [(one.weight, self.score(name, one.factors[name])) for one in monomials if one.factors]
+            if all(score.unbiased for _, score in scores):
+                return 0.0, 0.0, 0.0
+            most = sum(
+                (weight * (score.excess_low if weight > 0 else score.excess_high) for weight, score in scores),
+                start=np.zeros(1),
+            )
+            least = sum(
+                (weight * (score.excess_high if weight > 0 else score.excess_low) for weight, score in scores),
+                start=np.zeros(1),
+            )
+            region, shares = self.region(name), self.counted.laws[name].fitted.shares
+            middle = sum(weight * score.bias(shares) for weight, score in scores)
+            low, high = region.least(least), region.most(most)
+            return low, min(max(middle, low), high), high
+        reach = sum(self._product_bias(one) for one in monomials)
+        return -reach, 0.0, reach
+
+    def _product_bias(self, one: Monomial) -> float:
+        """A bound on the bias of a product: that of each column in turn, times the most that the others can be."""
+        biased = {name: self.score(name, factor) for name, factor in one.factors.items()}
+        biased = {name: score for name, score in biased.items() if not score.unbiased}
+        if not biased:
+            return 0.0
+        bound = 0.0
+        for name, score in biased.items():
+            off = np.maximum(np.abs(score.excess_low), np.abs(score.excess_high))
+            others = [self._most(other, factor) for other, factor in one.factors.items() if other != name]
+            bound += self._mean_off(name, off) * math.prod(others)
+        return abs(one.weight) * bound * (1.0 if one.number is None else self._farthest(one.number))
+
+    def _mean_off(self, name: str, off: Floats) -> float:
+        return max(0.0, self.region(name).most(off))
+
+    def _most(self, name: str, factor: SecretFunction) -> float:
+        law, score = self.counted.laws[name], self.score(name, factor)
+        if law.is_exact:
+            return float(np.abs(score.weights).max())
+        return float(np.abs(law.matrix @ score.weights).max())
+
+    def _farthest(self, name: str) -> float:
+        ends = self.number_ends(name)
+        return max(abs(ends[0]), abs(ends[1]))
+
+    def number_ends(self, name: str) -> tuple[float, float]:
+        """Between which numbers a column lies: its bounds, or what was seen of it."""
+        column: Any = self.counted.table.column(name)
+        bounds = getattr(column, "bounds", None)
+        if bounds is not None:
+            return float(bounds[0]), float(bounds[1])
+        outline = self.counted.outlines.get(name)
+        return (-math.inf, math.inf) if outline is None else (outline.least, outline.greatest)
+
+    @cached_property
+    def exact_only(self) -> bool:
+        """Whether every column of the tally is released as it is."""
+        return all(self.is_exact(name) for name in (*self.counted.laws, *self.counted.moments))

@@ -1,0 +1,127 @@
+"""What a released table says at face value: the same question, taken literally."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metricdp.estimates.conditions import SecretFunction, terms_of
+from metricdp.estimates.laws import LineLaw, ListedLaw
+from metricdp.estimates.plan import Counted, KeptLaw
+from metricdp.exact.arrays import Booleans, Floats
+from metricdp.policies.sql.predicates import Predicate
+
+__all__ = ["Naive", "NaiveRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveRows:
+    """The released rows that a group holds at face value.
+
+    Attributes:
+        counted: the tally.
+        chosen: which combinations of outputs belong to it.
+    """
+
+    counted: Counted
+    chosen: Booleans
+
+    @property
+    def weights(self) -> Floats:
+        """How many rows of each combination."""
+        return np.where(self.chosen, self.counted.tally.counts, 0.0)
+
+    def present(self, name: str) -> Booleans:
+        """Which combinations have a value in a column."""
+        if name in self.counted.laws:
+            return np.asarray(~output_missing(self.counted, name)[self.counted.codes(name)])
+        return np.asarray(self.counted.offsets(name) != 3)
+
+    def count(self, name: str | None) -> float:
+        """How many rows, with a value in the column where one is named."""
+        weights = self.weights
+        return float(weights.sum() if name is None else weights[self.present(name)].sum())
+
+    def total(self, name: str) -> float:
+        """The sum of a column."""
+        if name in self.counted.moments:
+            sums = self.counted.sums(name)[0]
+            return float(sums[self.chosen & self.present(name)].sum())
+        numbers = output_numbers(self.counted, name)[self.counted.codes(name)]
+        return float((self.weights * numbers)[self.present(name)].sum())
+
+    def mean(self, name: str) -> float | None:
+        """The average of a column; None where there are no rows."""
+        number = self.count(name)
+        return self.total(name) / number if number else None
+
+    def percentile(self, name: str, share: float) -> float | None:
+        """A percentile of a column, to the nearest cut of its outputs; None where there are no rows."""
+        weights = self.weights * self.present(name)
+        if not weights.sum():
+            return None
+        numbers = output_numbers(self.counted, name)[self.counted.codes(name)]
+        order = np.argsort(numbers, kind="stable")
+        reached = np.cumsum(weights[order]) >= share * weights.sum() - 1e-9
+        return float(numbers[order][int(np.argmax(reached))])
+
+
+class Naive:
+    """A condition at face value: each output is taken for the secret that it looks like."""
+
+    def __init__(self, counted: Counted, where: Predicate | None) -> None:
+        self._counted = counted
+        self._terms = terms_of(where, counted)
+
+    def rows(self, group: Mapping[str, SecretFunction]) -> NaiveRows:
+        """The rows of a group."""
+        chosen = np.zeros(len(self._counted.tally.counts), dtype=bool)
+        for term in self._terms:
+            inside = np.ones(len(chosen), dtype=bool)
+            for product in (term, group):
+                for name, factor in product.items():
+                    inside &= self._looks_like(name, factor)[self._counted.codes(name)]
+            chosen |= inside
+        return NaiveRows(self._counted, chosen)
+
+    def _looks_like(self, name: str, factor: SecretFunction) -> Booleans:
+        """For each output, whether the function is 1 at the secret that is nearest to it."""
+        law = self._counted.laws[name]
+        holds = (factor.low + factor.high) > 1.0
+        if not isinstance(law, LineLaw):
+            return holds
+        nearest = np.clip(np.searchsorted(law.points, output_numbers(self._counted, name)), 0, len(law.points) - 1)
+        before = np.maximum(nearest - 1, 0)
+        outputs = output_numbers(self._counted, name)
+        nearest = np.where(
+            np.abs(law.points[before] - outputs) <= np.abs(law.points[nearest] - outputs), before, nearest
+        )
+        found = holds[nearest]
+        if law.missing.any():
+            found[-1] = holds[-1]
+        return np.asarray(found)
+
+
+def output_numbers(counted: Counted, name: str) -> Floats:
+    """The number that each output looks like: the middle of its group, or the end that it is clamped to."""
+    law = counted.laws[name]
+    if isinstance(law, KeptLaw | ListedLaw):
+        return counted.numbers(name)
+    first, last = (law._cell(end) for end in law.ends)
+    starts = np.concatenate([[min(first, law.cuts[0] - 1)], law.cuts])
+    stops = np.concatenate([law.cuts - 1, [max(last, law.cuts[-1])]])
+    middles = (starts + stops) / 2 * law.width + law.origin
+    return np.append(middles, 0.0) if law.missing.any() else middles
+
+
+def output_missing(counted: Counted, name: str) -> Booleans:
+    """Which outputs are a missing value."""
+    law = counted.laws[name]
+    if isinstance(law, KeptLaw | ListedLaw):
+        return np.asarray(law.missing)
+    missing = np.zeros(law.matrix.shape[1], dtype=bool)
+    if law.missing.any():
+        missing[-1] = True
+    return missing

@@ -1,0 +1,107 @@
+"""Percentiles: where the corrected distribution reaches a share, with an interval that inverts its tests."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from metricdp.errors import ArgumentError
+from metricdp.estimates.conditions import SecretFunction
+from metricdp.estimates.laws import LineLaw
+from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.results import Estimate
+
+__all__ = ["percentile"]
+
+
+def percentile(
+    linear: LinearEstimator,
+    name: str,
+    share: float,
+    products: Sequence[dict[str, SecretFunction]],
+    naive: Any,
+    estimate: Callable[..., Estimate],
+) -> Estimate:
+    """A percentile of a column among the rows that a condition leaves.
+
+    A number t is kept in the interval unless the counts tell that fewer than the share lie at or below it, or that more
+    than the share lie below it; each test has half of the chance to be wrong.
+
+    Args:
+        linear: answers linear questions.
+        name: the column.
+        share: from 0 to 1.
+        products: the condition, as functions of single columns.
+        naive: the rows at face value.
+        estimate: turns an answer into an `Estimate`.
+    """
+    law = linear.counted.laws[name]
+    numbers = linear.counted.numbers(name)
+    order = np.argsort(np.where(law.missing, math.inf, numbers), kind="stable")
+    places = order[: int((~law.missing).sum())]
+    if not len(places):
+        raise ArgumentError(f"column {name!r} has no values")
+    tests = _Tests(linear, name, share, products, places)
+    middle = tests.first(lambda found: found.value >= 0)
+    low = tests.first(lambda found: found.high >= 0)
+    high = tests.first(lambda found: found.low > 0)
+    points = numbers[places]
+    value, least, most = float(points[middle]), float(points[low]), float(points[min(high, len(points) - 1)])
+    if isinstance(law, LineLaw) and not law.is_lattice:
+        value = tests.between(middle)
+    made = LinearAnswer(value, least, most, 0.0, True, 0.0)
+    column = law.column
+    label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if column.is_moment else None
+    found = naive.percentile(name, share)
+    return estimate(made, 1.0, found, (float(points[0]), float(points[-1])), products, name, label)
+
+
+class _Tests:
+    """For each place, the average of ``1[x <= t] - share`` among the rows of the condition."""
+
+    def __init__(
+        self,
+        linear: LinearEstimator,
+        name: str,
+        share: float,
+        products: Sequence[dict[str, SecretFunction]],
+        places: Any,
+    ) -> None:
+        self.linear, self.name, self.share, self.products, self.places = linear, name, share, products, places
+        self._known: dict[int, LinearAnswer] = {}
+
+    def at(self, rank: int) -> LinearAnswer:
+        """The answer at the t of that rank."""
+        if rank not in self._known:
+            law = self.linear.counted.laws[self.name]
+            step = np.where(law.missing, 0.0, -self.share)
+            step[self.places[: rank + 1]] += 1.0
+            monomials = []
+            for product in self.products:
+                factor = SecretFunction(step, step)
+                own = product.get(self.name)
+                monomials.append(Monomial({**product, self.name: factor if own is None else own.times(factor)}))
+            self._known[rank] = self.linear.answer(monomials)
+        return self._known[rank]
+
+    def first(self, holds: Callable[[LinearAnswer], bool]) -> int:
+        """The first rank at which something holds that goes on holding; the last where it never does."""
+        low, high = 0, len(self.places) - 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if holds(self.at(middle)) else (middle + 1, high)
+        return low
+
+    def between(self, rank: int) -> float:
+        """Between two points, where the share is reached if rows lie evenly between them."""
+        numbers = self.linear.counted.numbers(self.name)
+        here = float(numbers[self.places[rank]])
+        if rank == 0:
+            return here
+        before = float(numbers[self.places[rank - 1]])
+        one, two = self.at(rank - 1).value, self.at(rank).value
+        return here if two <= one else before + (here - before) * min(1.0, max(0.0, -one / (two - one)))

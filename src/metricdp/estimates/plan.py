@@ -1,0 +1,315 @@
+"""What a question needs of a released table: the laws of its columns, and one tally of its rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from metricdp.errors import ArgumentError, ColumnError, DataError, TooLargeError
+from metricdp.estimates.laws import ColumnLaw, LineLaw, ListedLaw, Outline
+from metricdp.estimates.moments import MomentScore
+from metricdp.estimates.point_cells import DayPoints, LinePoints, listed_cells
+from metricdp.estimates.released_table import ReleasedTable
+from metricdp.estimates.tally import RowTally, TallyBuilder
+from metricdp.exact.arrays import Booleans, Floats, Places
+from metricdp.policies.cells.listed import Cells
+from metricdp.policies.column_type import ColumnType
+from metricdp.policies.types._finite import OneOf
+from metricdp.policies.types._line import OnALine
+
+__all__ = ["Counted", "KeptLaw", "PresenceLaw", "as_plain_number", "count", "presence_of"]
+
+_SAMPLE = 100_000
+_MOST_KEPT = 100_000
+
+
+class KeptLaw(ColumnLaw):
+    """A column that is released as it is: each value that occurs is its own output."""
+
+    def __init__(self, column: ColumnType) -> None:
+        super().__init__(column, np.zeros((0, 0)), np.zeros(0, dtype=bool))
+        self._places: dict[Any, int] = {}
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values, in the order in which they were first seen."""
+        return tuple(self._places)
+
+    def codes(self, arrays: Sequence[pa.Array]) -> Places:
+        """The place of each value among those that were seen, which may grow."""
+        encoded = arrays[0].dictionary_encode()
+        known = [self._places.setdefault(value, len(self._places)) for value in encoded.dictionary.to_pylist()]
+        if len(self._places) > _MOST_KEPT:
+            raise TooLargeError(
+                f"column {self.name!r} has more than {_MOST_KEPT:,} different values", f"{_MOST_KEPT:,} cells"
+            )
+        indices = encoded.indices.to_numpy(zero_copy_only=False)
+        if encoded.indices.null_count:
+            null = self._places.setdefault(None, len(self._places))
+            filled = np.where(np.isnan(indices), 0, indices).astype(np.int64)
+            return np.asarray(np.where(np.isnan(indices), null, np.array([*known, 0])[filled]), dtype=np.int64)
+        return np.asarray(np.array([*known, 0], dtype=np.int64)[indices.astype(np.int64)])
+
+    def finish(self) -> None:
+        """All rows were seen."""
+        self.missing = np.array([value is None for value in self._places], dtype=bool)
+
+
+class PresenceLaw(ColumnLaw):
+    """Whether a column of numbers has a value: two secrets and two outputs, there and missing."""
+
+    def __init__(self, law: LineLaw) -> None:
+        false, true = law.noise.null_shares if law.column.missing == "secret" else (0.0, 1.0)
+        super().__init__(law.column, np.array([[1 - false, false], [1 - true, true]]), np.array([False, True]))
+        self._law = law
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether missing values stay where they are."""
+        return self.column.missing == "public"
+
+    def codes(self, arrays: Sequence[pa.Array]) -> Places:
+        """1 where it is missing."""
+        return self._law.values(arrays)[1].astype(np.int64)
+
+
+def presence_of(name: str) -> str:
+    """What the law of whether a column has a value is called."""
+    return f"{name} is there"
+
+
+def as_plain_number(value: Any) -> float:
+    """A value of a kept column as a number: days for dates, seconds for durations."""
+    if value is None:
+        return 0.0
+    if isinstance(value, dt.datetime):
+        return (value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)).total_seconds() / 86400
+    if isinstance(value, dt.date):
+        return float((value - dt.date(1970, 1, 1)).days)
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    if isinstance(value, dt.time):
+        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    return float(value)
+
+
+@dataclass(eq=False)
+class Counted:
+    """The laws of some columns and the tally of a table by them.
+
+    Attributes:
+        table: the released table.
+        laws: by the columns' names, in the order of the tally.
+        moments: of the columns whose numbers are summed.
+        tally: the counts: an output for each law, then which of four offsets for each summed column.
+    """
+
+    table: ReleasedTable
+    laws: dict[str, Any]
+    moments: dict[str, MomentScore] = field(default_factory=dict)
+    tally: RowTally = field(default_factory=lambda: TallyBuilder(0, 0).made())
+    outlines: dict[str, Outline] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are."""
+        return self.tally.rows
+
+    def codes(self, name: str) -> Places:
+        """The output of a column, for each combination."""
+        found: Places = self.tally.codes[:, list(self.laws).index(name)]
+        return found
+
+    def offsets(self, name: str) -> Places:
+        """Which of the four offsets a summed column has, for each combination."""
+        found: Places = self.tally.codes[:, len(self.laws) + list(self.moments).index(name)]
+        return found
+
+    def sums(self, name: str) -> tuple[Floats, Floats]:
+        """The sums of a column's numbers and of their squares, for each combination."""
+        place = 2 * list(self.moments).index(name)
+        return self.tally.sums[:, place], self.tally.sums[:, place + 1]
+
+    @cached_property
+    def _numbers(self) -> dict[str, Floats]:
+        return {}
+
+    def numbers(self, name: str) -> Floats:
+        """The number that each secret of a law is; 0 for missing ones and for those that are none."""
+        if name not in self._numbers:
+            law = self.laws[name]
+            if isinstance(law, LineLaw):
+                made = np.zeros(len(law.matrix))
+                made[: len(law.points)] = law.points
+            elif isinstance(law, KeptLaw):
+                if any(isinstance(value, str) for value in law.values):
+                    raise ArgumentError(f"column {name!r} holds text: it has no sum and no order")
+                made = np.array([as_plain_number(value) for value in law.values])
+            else:
+                labels = [label for label in law.labels if label is not None]
+                if isinstance(labels[0], str):
+                    raise ArgumentError(f"column {name!r} is a category: it has no sum and no order")
+                made = np.array([0.0 if label is None else float(label) for label in law.labels])
+            self._numbers[name] = made
+        return self._numbers[name]
+
+    def cells(self, name: str, points: Sequence[Any] | None = None) -> Cells:
+        """The secrets of a law for predicates: all, or in the place of numbers some that stand for them."""
+        law = self.laws[name]
+        if isinstance(law, ListedLaw):
+            values = [label for label in law.labels if label is not None]
+            return listed_cells(name, values, None in law.labels)
+        if isinstance(law, KeptLaw) and any(isinstance(value, str | bool) for value in law.values):
+            return listed_cells(name, [value for value in law.values if value is not None], True)
+        missing = bool(law.missing.any())
+        given = self.numbers(name)[~law.missing] if points is None else points
+        moments = law.column.is_moment or _holds_days(law)
+        return DayPoints(name, points=given, missing=missing) if moments else LinePoints(name, given, missing)
+
+
+def _holds_days(law: ColumnLaw) -> bool:
+    return isinstance(law, KeptLaw) and any(isinstance(value, dt.date) for value in law.values)
+
+
+def count(
+    table: ReleasedTable,
+    binned: Sequence[str],
+    summed: Sequence[str] = (),
+    thresholds: dict[str, list[float]] | None = None,
+) -> Counted:
+    """Read a released table once to see how far its numbers reach, and once more to count it.
+
+    Args:
+        table: the released table.
+        binned: columns whose outputs are counted.
+        summed: columns of numbers that are summed as they are.
+        thresholds: what columns are compared with, in the metric's unit.
+
+    Raises:
+        ColumnError: a released value that no release has; names the column and the row.
+        ArgumentError: the table has no rows.
+    """
+    names = list(dict.fromkeys([*binned, *summed]))
+    columns = {name: table.column(name) for name in names}
+    for column in columns.values():
+        table.check(column)
+    outlines, rows, types = _outlines(table, columns)
+    if rows == 0:
+        raise ArgumentError("the released table has no rows, and so says nothing")
+    wanted = thresholds or {}
+    laws: dict[str, Any] = {name: _law(columns[name], types, outlines, rows, wanted.get(name, ())) for name in binned}
+    for name in summed:
+        if not isinstance(columns[name], OnALine) and columns[name].release != "keep":
+            raise ArgumentError(f"column {name!r} is of type {columns[name].type_name!r}: it has no sum")
+    moments = {name: _moments(columns[name], types, outlines, rows) for name in summed}
+    owners = {name: name for name in binned}
+    for name, (_, law) in moments.items():
+        if law is not None and columns[name].missing != "refuse":
+            laws[presence_of(name)] = PresenceLaw(law)
+            owners[presence_of(name)] = name
+    counted = Counted(table, laws, {name: score for name, (score, _) in moments.items()}, outlines=outlines)
+    builder, first = TallyBuilder(len(laws) + len(summed), len(summed)), 0
+    for arrays in table.batches(list(columns.values())):
+        given = dict(zip(names, arrays, strict=True))
+        codes = [_coded(law, given[owners[key]], first) for key, law in laws.items()]
+        numbers = []
+        for name in summed:
+            values, absent = _numbers_of(columns[name], moments[name][1], given[name], first)
+            numbers.append(values)
+            codes.append(counted.moments[name].codes(values, absent))
+        builder.add(codes, numbers)
+        first += len(arrays[0][0]) if arrays and arrays[0] else 0
+    counted.tally = builder.made()
+    for place, law in enumerate(laws.values()):
+        if isinstance(law, KeptLaw):
+            law.finish()
+        size = len(law.values) if isinstance(law, KeptLaw) else law.matrix.shape[1]
+        law.counts = counted.tally.margin(place, size)
+    return counted
+
+
+def _coded(law: Any, arrays: Sequence[pa.Array], first: int) -> Places:
+    try:
+        found: Places = law.codes(arrays)
+    except ColumnError:
+        raise
+    except DataError as error:
+        raise ColumnError(law.name, error.shifted(first)) from None
+    return found
+
+
+def _law(
+    column: ColumnType, types: dict[str, pa.DataType], outlines: dict[str, Outline], rows: float, cuts: Sequence[float]
+) -> ColumnLaw:
+    name = column.columns[0]
+    if column.release == "keep" and not isinstance(column, OneOf):
+        return KeptLaw(column)
+    if isinstance(column, OneOf):
+        return ListedLaw(column)
+    if isinstance(column, OnALine):
+        return LineLaw(column, types[name], outlines[name], rows, cuts)
+    raise ArgumentError(f"column {name!r} is of type {column.type_name!r}, of which no cells are counted here")
+
+
+def _moments(
+    column: ColumnType, types: dict[str, pa.DataType], outlines: dict[str, Outline], rows: float
+) -> tuple[MomentScore, LineLaw | None]:
+    if column.release == "keep":
+        return MomentScore.without_noise(), None
+    assert isinstance(column, OnALine)
+    law = LineLaw(column, types[column.columns[0]], outlines[column.columns[0]], rows)
+    return MomentScore.of(law), law
+
+
+def _numbers_of(
+    column: ColumnType, law: LineLaw | None, arrays: Sequence[pa.Array], first: int
+) -> tuple[Floats, Booleans]:
+    if law is not None:
+        try:
+            return law.values(arrays)
+        except ColumnError:
+            raise
+        except DataError as error:
+            raise ColumnError(column.columns[0], error.shifted(first)) from None
+    if isinstance(column, OnALine):
+        return column.measured(arrays[0])
+    listed = arrays[0].to_pylist()
+    absent = np.array([value is None for value in listed], dtype=bool)
+    return np.array([as_plain_number(value) for value in listed], dtype=np.float64), absent
+
+
+def _outlines(
+    table: ReleasedTable, columns: dict[str, ColumnType]
+) -> tuple[dict[str, Outline], int, dict[str, pa.DataType]]:
+    """How far the released numbers reach, how many rows there are, and the types of the columns."""
+    rows, stride = 0, 1
+    samples: dict[str, list[Floats]] = {name: [] for name in columns}
+    ends: dict[str, tuple[float, float]] = dict.fromkeys(columns, (math.inf, -math.inf))
+    types: dict[str, pa.DataType] = {}
+    for arrays in table.batches(list(columns.values())):
+        for name, (column, given) in zip(columns, zip(columns.values(), arrays, strict=True), strict=True):
+            types[name] = given[0].type
+            if isinstance(column, OnALine) and column.release == "noise":
+                values, absent = column.measured(given[0])
+                known = values[~absent]
+                if len(known):
+                    low, high = ends[name]
+                    ends[name] = min(low, float(known.min())), max(high, float(known.max()))
+                    samples[name].append(known[::stride])
+        rows += len(arrays[0][0]) if arrays else 0
+        if rows > _SAMPLE * stride:
+            stride *= 4
+            samples = {name: [np.concatenate(parts)[::4]] if parts else [] for name, parts in samples.items()}
+    outlines = {}
+    for name in columns:
+        made = Outline.of(np.concatenate(samples[name]) if samples[name] else np.zeros(0))
+        low, high = ends[name]
+        outlines[name] = Outline(low, high, made.sample) if low <= high else made
+    return outlines, rows, types

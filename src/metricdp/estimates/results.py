@@ -1,0 +1,220 @@
+"""What can be concluded from a released table: values with intervals, beside what the table says at face value."""
+
+from __future__ import annotations
+
+import datetime as dt
+import html
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["Estimate", "Estimates"]
+
+Truth = Literal["table", "population"]
+Number = float | dt.date
+
+_TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate:
+    """One corrected number.
+
+    Attributes:
+        value: the corrected value.
+        interval: it holds the truth with probability ``confidence`` at least, for every table.
+        naive: what the released table says at face value; None where it says nothing.
+        confidence: of the interval.
+        noise: how far the noise alone moves the value, with that confidence; what the interval has beyond it is what
+            the counts cannot tell.
+        method: how it was made.
+        conservative: whether the interval is known to hold more often than it says.
+        truth: "table" for the secrets of the released rows, "population" for where they were drawn from.
+        notes: what to know before it is used.
+        rows: of the released table.
+
+    >>> Estimate(0.21, (0.2, 0.22), 0.31, noise=0.01, method="inversion").interval
+    (0.2, 0.22)
+    """
+
+    value: Number
+    interval: tuple[Number, Number]
+    naive: Number | None
+    confidence: float = 0.95
+    noise: float | None = None
+    method: str = ""
+    conservative: bool = False
+    truth: Truth = "table"
+    notes: tuple[str, ...] = ()
+    rows: int = 0
+
+    def __float__(self) -> float:
+        if isinstance(self.value, dt.date):
+            raise TypeError("a day is no number")
+        return float(self.value)
+
+    @property
+    def naive_is_as_good(self) -> bool:
+        """Whether correcting changes next to nothing: the naive value is off by less than a fifth of the interval."""
+        if self.naive is None:
+            return False
+        apart, wide = _apart(self.naive, self.value), _apart(self.interval[1], self.interval[0])
+        return apart <= wide / 10 or apart <= 1e-12
+
+    def __repr__(self) -> str:
+        low, high = map(shown, self.interval)
+        naive = "" if self.naive is None else f"; as released {shown(self.naive)}"
+        return f"Estimate({shown(self.value)}, {self.confidence:.0%} within {low} to {high}{naive}; {self.method})"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{shown(self.value)}  ({self.confidence:.0%}: {shown(self.interval[0])} to {shown(self.interval[1])})"
+        ]
+        if self.naive is not None:
+            lines.append(f"as released, uncorrected: {shown(self.naive)}")
+        lines += [f"about {_TRUTHS[self.truth]}; {self.method}", *self.notes]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values for JSON; an end that is not known is None."""
+        return {
+            "value": _plain(self.value),
+            "interval": [_plain(end) for end in self.interval],
+            "naive": None if self.naive is None else _plain(self.naive),
+            "confidence": self.confidence,
+            "noise": self.noise,
+            "method": self.method,
+            "conservative": self.conservative,
+            "truth": self.truth,
+            "notes": list(self.notes),
+            "rows": self.rows,
+        }
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, repr=False)
+class Estimates:
+    """The answers to one question: for each group, a value for each thing asked.
+
+    Attributes:
+        question: as it was asked.
+        group_names: the columns to group by.
+        groups: the names of the groups' cells.
+        names: what the answers are called.
+        found: an Estimate for each group (rows) and each thing asked.
+        rows: of the released table.
+        notes: what to know of all of them.
+        private: False where the table says that its noise came from a seed.
+    """
+
+    question: str
+    group_names: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+    found: tuple[tuple[Estimate, ...], ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+    private: bool = True
+
+    def __getitem__(self, name: str) -> tuple[Estimate, ...]:
+        """The answers of that name, one for each group."""
+        place = self.names.index(name)
+        return tuple(row[place] for row in self.found)
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return (one for row in self.found for one in row)
+
+    def __len__(self) -> int:
+        return sum(len(row) for row in self.found)
+
+    @property
+    def only(self) -> Estimate:
+        """The answer, where there is one."""
+        (row,) = self.found
+        (one,) = row
+        return one
+
+    def __repr__(self) -> str:
+        return f"Estimates({self.question!r}; {len(self.groups)} groups, {', '.join(self.names)})"
+
+    def table(self) -> list[list[str]]:
+        """The answers as rows of text, with a heading."""
+        lines = [[*self.group_names, "", "corrected", "from", "to", "as released"]]
+        for labels, row in zip(self.groups, self.found, strict=True):
+            for name, one in zip(self.names, row, strict=True):
+                naive = "" if one.naive is None else shown(one.naive)
+                lines.append([*labels, name, shown(one.value), *map(shown, one.interval), naive])
+        return lines
+
+    def all_notes(self) -> tuple[str, ...]:
+        """Every note once: of the whole, then of single answers."""
+        return tuple(dict.fromkeys([*self.notes, *(note for one in self for note in one.notes)]))
+
+    def __str__(self) -> str:
+        lines = self.table()
+        widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+        left = len(self.group_names) + 1
+        rendered = [
+            "  ".join(
+                cell.ljust(width) if place < left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*rendered, *(f"- {note}" for note in self.all_notes())])
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return {
+            "question": self.question,
+            "group_by": list(self.group_names),
+            "answers": [
+                {
+                    "group": dict(zip(self.group_names, labels, strict=True)),
+                    **{name: one.to_json() for name, one in zip(self.names, row, strict=True)},
+                }
+                for labels, row in zip(self.groups, self.found, strict=True)
+            ],
+            "rows": self.rows,
+            "notes": list(self.notes),
+            "private": self.private,
+        }
+
+    def _repr_html_(self) -> str:
+        first, *rest = self.table()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in first)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in rest)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.all_notes())
+        return f"<table><tr>{head}</tr>{body}</table><ul>{notes}</ul>"
+
+
+def shown(value: Number) -> str:
+    """A number with the digits that people read, or a day.
+
+    >>> shown(0.214567), shown(5630.0), shown(1234567.8), shown(math.inf)
+    ('0.2146', '5,630', '1,234,568', 'unknown')
+    """
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if not math.isfinite(value):
+        return "unknown"
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def _apart(one: Number, other: Number) -> float:
+    if isinstance(one, dt.date) or isinstance(other, dt.date):
+        assert isinstance(one, dt.date)
+        assert isinstance(other, dt.date)
+        return abs((one - other).days)
+    return abs(one - other)
+
+
+def _plain(value: Number) -> float | str | None:
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return value if math.isfinite(value) else None

@@ -1,0 +1,315 @@
+"""Questions in SQL about a released table, answered by corrected counts, sums, averages and percentiles."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.estimates.conditions import (
+    SecretFunction,
+    group_cells,
+    group_edges,
+    indicator,
+    number_thresholds,
+    terms_of,
+)
+from metricdp.estimates.honesty import notes_on
+from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.naive import Naive
+from metricdp.estimates.percentiles import percentile
+from metricdp.estimates.plan import Counted, count, presence_of
+from metricdp.estimates.point_cells import ReleasedCells
+from metricdp.estimates.released_table import ReleasedTable
+from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.policies.column_type import ColumnType
+from metricdp.policies.sql.predicates import compared_values
+from metricdp.policies.sql.statements import Aggregate, Select, read_select
+from metricdp.policies.types._finite import OneOf
+from metricdp.policies.types._line import OnALine
+
+__all__ = ["answer_select", "read_question"]
+
+_MOST_GROUPS = 5000
+_MOST_KEPT = 100_000
+
+Product = dict[str, SecretFunction]
+
+
+def read_question(text: str, table: ReleasedTable) -> Select:
+    """Read a question in SQL against a released table; see `metricdp.policies.read_select`."""
+    return read_select(text, ReleasedCells(table.policy, table, lambda column: _kept_values(table, column)))
+
+
+def _kept_values(table: ReleasedTable, column: ColumnType) -> Sequence[Any]:
+    """The different values of a column that is released as it is, in order."""
+    found: dict[Any, None] = {}
+    for ((array,),) in table.batches([column]):
+        found |= dict.fromkeys(array.unique().to_pylist())
+        if len(found) > _MOST_KEPT:
+            break
+    return sorted((value for value in found if value is not None), key=lambda value: (str(type(value)), value))
+
+
+def answer_select(table: ReleasedTable, question: str, confidence: float, truth: Truth) -> Estimates:
+    """Answer a question in SQL."""
+    return _Answering(table, read_question(question, table), confidence, truth).answers()
+
+
+class _Answering:
+    """One question about one table."""
+
+    def __init__(self, table: ReleasedTable, select: Select, confidence: float, truth: Truth) -> None:
+        self.table, self.select, self.confidence, self.truth = table, select, confidence, truth
+        self.counted = self._count()
+        self.linear = LinearEstimator(self.counted, confidence, truth)
+        self.linear.check_fit()
+        self.terms = terms_of(select.where, self.counted)
+        self.naive = Naive(self.counted, select.where)
+        self.groups = [group_cells(self.counted, name) for name in select.groups]
+
+    # What is needed
+
+    def _count(self) -> Counted:
+        select = self.select
+        thresholds = number_thresholds(select.where)
+        for name in select.groups:
+            column = self.table.column(name)
+            if not isinstance(column, OneOf) and column.release == "noise":
+                thresholds.setdefault(name, []).extend(group_edges(column))
+        binned = list(dict.fromkeys([*compared_values(select.where), *select.groups]))
+        summed: list[str] = []
+        for aggregate in select.aggregates:
+            asked = aggregate.column
+            if asked is None or asked in binned or asked in summed:
+                continue
+            column = self.table.column(asked)
+            if aggregate.kind == "count" and column.missing == "refuse" and column.release == "noise":
+                continue
+            if aggregate.kind in ("sum", "average") and not _counted_singly(column):
+                summed.append(asked)
+            else:
+                binned.append(asked)
+        for aggregate in select.aggregates:  # a percentile needs outputs, whatever else is asked of the column
+            if aggregate.kind in ("percentile", "count") and aggregate.column in summed:
+                binned.append(str(aggregate.column))
+        if not binned and not summed:
+            binned.append(self._any_column())
+        return count(self.table, binned, summed, thresholds)
+
+    def _any_column(self) -> str:
+        """Some column to count rows by."""
+        columns = [column for column in self.table.policy.columns if column.release != "drop" and not column.rekeyed]
+        for column in columns:
+            if isinstance(column, OneOf | OnALine) or column.release == "keep":
+                return column.columns[0]
+        raise ArgumentError("the released table has no column whose rows can be counted")
+
+    # Answers
+
+    def answers(self) -> Estimates:
+        """Every group, and every thing asked of it."""
+        labels = list(itertools.product(*(group.labels for group in self.groups)))
+        if len(labels) > _MOST_GROUPS:
+            raise TooLargeError(f"{len(labels):,} groups are too many at once", f"{len(labels):,} groups")
+        factors = itertools.product(*(group.factors for group in self.groups))
+        found = []
+        for chosen in factors:
+            group = dict(zip(self.select.groups, chosen, strict=True))
+            products = [_product(term, group) for term in self.terms]
+            naive = self.naive.rows(dict(zip(self.select.groups, chosen, strict=True)))
+            found.append(tuple(self._answer(aggregate, products, naive) for aggregate in self.select.aggregates))
+        names = tuple(aggregate.name for aggregate in self.select.aggregates)
+        return Estimates(
+            self.select.text,
+            self.select.groups,
+            tuple(labels),
+            names,
+            tuple(found),
+            int(self.linear.rows),
+            notes=self._common_notes(),
+            private=self.table.private,
+        )
+
+    def _common_notes(self) -> tuple[str, ...]:
+        notes = [*self.table.doubts]
+        if not self.table.private:
+            notes.append("The table says that its noise came from a seed: it is not private.")
+        return tuple(notes)
+
+    def _answer(self, aggregate: Aggregate, products: list[Product], naive: Any) -> Estimate:
+        name = aggregate.column
+        if aggregate.kind == "count":
+            return self._count_of(products, name, naive)
+        assert name is not None
+        if aggregate.kind == "percentile":
+            assert aggregate.p is not None
+            return percentile(self.linear, name, float(aggregate.p) / 100, products, naive, self._estimate)
+        if aggregate.kind == "sum":
+            return self._sum_of(products, name, naive)
+        return self._average_of(products, name, naive)
+
+    def _count_of(self, products: list[Product], name: str | None, naive: Any) -> Estimate:
+        rows = self.linear.rows
+        chosen = products if name is None else [_product(one, self._present(name)) for one in products]
+        if not products:
+            return self._exactly(0.0, naive.count(name))
+        if all(not one for one in chosen):
+            return self._exactly(rows * len(chosen), naive.count(name))
+        found = self.linear.answer([Monomial(one) for one in chosen])
+        return self._estimate(found, rows, naive.count(name), (0.0, rows), chosen)
+
+    def _sum_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
+        if not products:
+            return self._exactly(0.0, naive.total(name))
+        found = self.linear.answer([self._numbered(one, name, 0.0) for one in products])
+        low, high = self.linear.number_ends(name)
+        rows = self.linear.rows
+        ends = (rows * min(low, 0.0), rows * max(high, 0.0))
+        return self._estimate(found, rows, naive.total(name), ends, products, name)
+
+    def _average_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
+        """The sum by the count: around a first guess R, the average of (x - R) over the rows, by their share."""
+        present = [_product(one, self._present(name)) for one in products]
+        ends = self.linear.number_ends(name)
+        if not products:
+            return self._unknown(naive.mean(name), ends)
+        share = self._share(present)
+        total = self.linear.answer([self._numbered(one, name, 0.0) for one in products])
+        guess = total.value / share.value if share.value > 0 else 0.0
+        if math.isfinite(ends[0]):
+            guess = min(max(guess, ends[0]), ends[1])
+        residual = self.linear.answer(self._about(products, present, name, guess))
+        if share.low <= 0 or share.value <= 0:
+            why = "Too few rows are left to tell how many belong to the group, so their average is not known."
+            return self._unknown(naive.mean(name), ends, why)
+        value = guess + residual.value / share.value
+        low = guess + residual.low / (share.low if residual.low < 0 else share.high)
+        high = guess + residual.high / (share.low if residual.high > 0 else share.high)
+        noise = residual.noise / share.value
+        if not residual.biased and share.noise < 0.2 * share.value:
+            low, high = value - noise, value + noise
+        made = LinearAnswer(value, low, high, noise, residual.biased or share.biased, residual.spread)
+        return self._estimate(made, 1.0, naive.mean(name), ends, products, name)
+
+    def _share(self, present: list[Product]) -> LinearAnswer:
+        if all(not one for one in present):
+            return LinearAnswer(1.0, 1.0, 1.0, 0.0, False, 0.0)
+        return self.linear.answer([Monomial(one) for one in present])
+
+    def _about(self, products: list[Product], present: list[Product], name: str, centre: float) -> list[Monomial]:
+        if name in self.counted.moments:
+            numbered = [Monomial(one, name) for one in products]
+            return [*numbered, *(Monomial(one, None, -centre) for one in present)]
+        return [self._numbered(one, name, centre) for one in products]
+
+    def _numbered(self, product: Product, name: str, centre: float) -> Monomial:
+        """The product times the number of a column, less a centre."""
+        if name in self.counted.moments and name not in product:
+            return Monomial(product, name)
+        law = self.counted.laws[name]
+        numbers = np.where(law.missing, 0.0, self.counted.numbers(name) - centre)
+        return Monomial(_product(product, {name: SecretFunction(numbers, numbers)}))
+
+    def _present(self, name: str) -> Product:
+        """1 where the column has a value."""
+        column = self.table.column(name)
+        if column.missing == "refuse" and column.release == "noise":
+            return {}
+        key = presence_of(name) if presence_of(name) in self.counted.laws else name
+        law = self.counted.laws[key]
+        return {} if not law.missing.any() else {key: indicator(law, ~law.missing)}
+
+    # Words
+
+    def _estimate(
+        self,
+        found: LinearAnswer,
+        scale: float,
+        naive: float | None,
+        ends: tuple[float, float],
+        products: Sequence[Product],
+        name: str | None = None,
+        as_label: Any = None,
+    ) -> Estimate:
+        low, high = (min(max(scale * end, ends[0]), ends[1]) for end in (found.low, found.high))
+        value = min(max(scale * found.value, low), high)
+        columns = list(dict.fromkeys([*(key for one in products for key in one), *([] if name is None else [name])]))
+        notes = notes_on(self.counted, columns, found, scale, ends, naive, value, (low, high))
+        say = (lambda number: number) if as_label is None else as_label
+        if as_label is None and name is not None:
+            say = self._label(name)
+        method, conservative = self._method(found, columns)
+        return Estimate(
+            say(value),
+            (say(low), say(high)),
+            None if naive is None else say(naive),
+            self.confidence,
+            scale * found.noise,
+            method,
+            conservative,
+            self.truth,
+            notes,
+            int(self.linear.rows),
+        )
+
+    def _label(self, name: str) -> Any:
+        column = self.table.column(name)
+        if not column.is_moment:
+            return lambda number: number
+        epoch = dt.date(1970, 1, 1)
+        return lambda days: epoch + dt.timedelta(days=round(days)) if abs(days) < 700_000 else math.inf
+
+    def _method(self, found: LinearAnswer, columns: list[str]) -> tuple[str, bool]:
+        if all(self.linear.is_exact(name) for name in columns):
+            return "counted: these columns are released as they are", False
+        if found.biased:
+            return "scores with bounded bias: holds for every table that fits the counts", True
+        return "inversion of the noise, with its covariance", False
+
+    def _exactly(self, value: float, naive: float | None) -> Estimate:
+        said = "counted: the number of rows is public"
+        return Estimate(
+            value, (value, value), naive, self.confidence, 0.0, said, truth=self.truth, rows=int(self.linear.rows)
+        )
+
+    def _unknown(self, naive: float | None, ends: tuple[float, float], why: str = "No row is left.") -> Estimate:
+        return Estimate(
+            math.nan if not math.isfinite(ends[0]) else sum(ends) / 2,
+            ends,
+            naive,
+            self.confidence,
+            None,
+            "nothing is known but the bounds",
+            True,
+            self.truth,
+            (why,),
+            int(self.linear.rows),
+        )
+
+
+def _product(one: Product, other: Product) -> Product:
+    made = dict(one)
+    for name, factor in other.items():
+        made[name] = made[name].times(factor) if name in made else factor
+    return made
+
+
+def _counted_singly(column: ColumnType) -> bool:
+    """Whether each output of a column is counted by itself, so that its numbers need no sums."""
+    if isinstance(column, OneOf):
+        return True
+    if not isinstance(column, OnALine) or column.release != "noise":
+        return False
+    return column.secret_step is not None and column.bounds is not None and _few(column)
+
+
+def _few(column: OnALine) -> bool:
+    assert column.bounds is not None
+    assert column.secret_step is not None
+    return (column.bounds[1] - column.bounds[0]) / column.secret_step < 300

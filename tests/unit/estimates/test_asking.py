@@ -1,0 +1,308 @@
+"""Estimates of sanitized tables: for every treatment of a policy, and with every kind of bad input."""
+
+import datetime as dt
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import metricdp as mdp
+from metricdp.errors import ArgumentError, ColumnError
+from metricdp.estimates import Estimate, estimate
+from metricdp.tables import sanitize
+
+ROWS = 4000
+POLICY = {
+    "format": 2,
+    "columns": {
+        "note": "drop",
+        "site": "keep",
+        "income": {"type": "number", "within": 500, "bounds": [0, 20000], "outside": "clamp", "missing": "refuse"},
+        "delay": {"type": "number", "within": 10},
+        "age": {"type": "integer", "within": 3, "bounds": [0, 90], "count_by": 30, "missing": "refuse"},
+        "visits": {"type": "integer", "within": 2},
+        "born": {"type": "date", "within": "30 days"},
+        "score": {"type": "number", "within": 10, "bounds": [0, 100], "resolution": 0.1, "missing": "secret"},
+        "paid": {"type": "number", "within": 5, "missing": "public"},
+        "health": {"type": "category", "values": ["good", "fair", "poor"], "factor": 4, "missing": "refuse"},
+        "job": {"type": "category", "values": ["a", "b"], "epsilon": 1, "delta": 0.01, "missing": "refuse"},
+        "area": {
+            "type": "category",
+            "parents": {"n1": "north", "n2": "north", "s1": "south", "s2": "south", "north": "all", "south": "all"},
+            "within": 1,
+            "missing": "secret",
+        },
+        "smokes": {"type": "boolean", "factor": 3, "missing": "secret"},
+        "shift": {"type": "time_of_day", "within": "20 min", "missing": "refuse"},
+        "took": {"type": "duration", "within": "5 min"},
+        "risk": {
+            "type": "number",
+            "metric": "2 discrete",
+            "bounds": [0, 1],
+            "delta": 0.01,
+            "missing": "refuse",
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def secrets():
+    random = np.random.default_rng(11)
+    when = random.integers(0, 3000, ROWS)
+    score = random.beta(5, 2, ROWS) * 100
+    return pa.table(
+        {
+            "note": ["secret"] * ROWS,
+            "site": random.choice(["x", "y"], ROWS),
+            "income": np.minimum(random.lognormal(8.5, 0.8, ROWS), 30000.0),
+            "delay": random.exponential(20, ROWS) - 15,
+            "age": np.minimum(random.gamma(4, 9, ROWS), 90).astype(np.int64),
+            "visits": random.poisson(3, ROWS),
+            "born": [dt.date(1990, 1, 1) + dt.timedelta(days=int(day)) for day in when],
+            "score": [None if random.random() < 0.2 else round(value, 1) for value in score],
+            "paid": [None if random.random() < 0.1 else value for value in random.exponential(40, ROWS)],
+            "health": random.choice(["good", "fair", "poor"], ROWS, p=[0.6, 0.3, 0.1]),
+            "job": random.choice(["a", "b"], ROWS, p=[0.7, 0.3]),
+            "area": [
+                None if random.random() < 0.1 else str(one) for one in random.choice(["n1", "n2", "s1", "s2"], ROWS)
+            ],
+            "smokes": [None if random.random() < 0.1 else bool(random.random() < 0.25) for _ in range(ROWS)],
+            "shift": [dt.time(int(hour), 30) for hour in random.integers(6, 20, ROWS)],
+            "took": [dt.timedelta(minutes=float(value)) for value in random.exponential(30, ROWS)],
+            "risk": random.beta(2, 5, ROWS),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def released(secrets, tmp_path_factory):
+    out = tmp_path_factory.mktemp("released") / "released.parquet"
+    with mdp.seeded(12):
+        sanitize(secrets, POLICY, out=out)
+    return out
+
+
+def truths(secrets):
+    frame = secrets.to_pandas()
+    income = frame.income.clip(0, 20000)
+    older = frame.age >= 30
+    return {
+        "select count(*)": ROWS,
+        "select avg(income)": income.mean(),
+        "select sum(income)": income.sum(),
+        "select avg(delay)": frame.delay.mean(),
+        "select count(*) where delay > 15": (frame.delay > 15).sum(),
+        "select count(*) where not (delay > 15)": (frame.delay <= 15).sum(),
+        "select avg(age)": frame.age.mean(),
+        "select count(*) where age >= 30": older.sum(),
+        "select avg(income) where age >= 30": income[older].mean(),
+        "select avg(age) where age between 20 and 49": frame.age[frame.age.between(20, 49)].mean(),
+        "select avg(visits)": frame.visits.mean(),
+        "select avg(score)": frame.score.mean(),
+        "select count(score)": frame.score.count(),
+        "select count(*) where score is null": frame.score.isna().sum(),
+        "select avg(paid)": frame.paid.mean(),
+        "select count(paid)": frame.paid.count(),
+        "select avg(paid) where health = 'good'": frame.paid[frame.health == "good"].mean(),
+        "select count(*) where health = 'good'": (frame.health == "good").sum(),
+        "select count(*) where job = 'b'": (frame.job == "b").sum(),
+        "select count(*) where area in ('n1', 'n2')": frame.area.isin(["n1", "n2"]).sum(),
+        "select count(*) where area is null": frame.area.isna().sum(),
+        "select count(*) where smokes = true": (frame.smokes == True).sum(),  # noqa: E712
+        "select count(*) where smokes is null": frame.smokes.isna().sum(),
+        "select count(*) where health = 'good' and job = 'a'": ((frame.health == "good") & (frame.job == "a")).sum(),
+        "select count(*) where health = 'good' or site = 'x'": ((frame.health == "good") | (frame.site == "x")).sum(),
+        "select count(*) where site = 'x'": (frame.site == "x").sum(),
+        "select count(*) where born < date '1994-01-01'": (pd.to_datetime(frame.born) < "1994-01-01").sum(),
+        "select median(income)": income.median(),
+        "select median(age)": frame.age.median(),
+        "select percentile(delay, 0.9)": frame.delay.quantile(0.9),
+        "select avg(took)": frame.took.dt.total_seconds().mean(),
+        "select avg(shift)": np.mean([one.hour * 3600 + one.minute * 60 for one in frame["shift"]]),
+        "select avg(risk)": frame.risk.mean(),
+    }
+
+
+def test_every_treatment_and_kind_of_question_holds_the_truth_in_its_interval(secrets, released):
+    missed = {}
+    for question, truth in truths(secrets).items():
+        found = estimate(released, question, confidence=0.9999).only
+        low, high = found.interval
+        assert low <= found.value <= high, question
+        if not low - 1e-9 <= truth <= high + 1e-9:
+            missed[question] = (truth, found)
+        assert (found.interval[0] < found.interval[1]) == (found.method[:7] != "counted"), question
+    assert not missed
+
+
+def test_corrected_values_are_nearer_than_naive_ones_where_noise_biases_those(secrets, released):
+    truth = truths(secrets)
+    for question in (
+        "select count(*) where health = 'good'",
+        "select count(*) where area is null",
+        "select avg(score)",
+        "select avg(risk)",
+        "select count(*) where smokes = true",
+    ):
+        found = estimate(released, question).only
+        assert abs(found.value - truth[question]) < abs(found.naive - truth[question]) / 2, question
+        assert not found.naive_is_as_good
+
+
+def test_days_are_answered_as_days(secrets, released):
+    found = estimate(released, "select avg(born)").only
+    truth = dt.date(1970, 1, 1) + dt.timedelta(
+        days=float(np.mean([(day - dt.date(1970, 1, 1)).days for day in secrets["born"].to_pylist()]))
+    )
+    assert found.interval[0] <= truth <= found.interval[1]
+    assert (found.interval[1] - found.interval[0]).days < 20
+    assert json.dumps(found.to_json())
+
+
+def test_groups_come_from_the_policy_and_from_what_is_kept(secrets, released):
+    frame = secrets.to_pandas()
+    by_health = estimate(released, "select count(*), avg(income) group by health", confidence=0.9999)
+    assert by_health.groups == (("good",), ("fair",), ("poor",))
+    for (label,), counted in zip(by_health.groups, by_health["count(*)"], strict=True):
+        assert counted.interval[0] <= (frame.health == label).sum() <= counted.interval[1]
+    by_age = estimate(released, "select count(*) group by age", confidence=0.9999)
+    assert by_age.groups == (("0..29",), ("30..59",), ("60..89",), ("90",))
+    assert sum(one.value for one in by_age) == pytest.approx(ROWS, rel=0.02)
+    by_site = estimate(released, "select count(*) group by site, health")
+    assert len(by_site.groups) == 6
+    exact = estimate(released, "select count(*) group by site")
+    assert [one.value for one in exact] == [(frame.site == label).sum() for label in ("x", "y")]
+    assert all(one.interval == (one.value, one.value) for one in exact)
+
+
+def test_the_population_has_wider_intervals_than_the_table(released):
+    for question in ("select avg(income)", "select count(*) where health = 'good'"):
+        own, whole = (estimate(released, question, truth=truth).only for truth in ("table", "population"))
+        assert own.interval[1] - own.interval[0] < whole.interval[1] - whole.interval[0]
+        assert own.value == pytest.approx(whole.value)
+        assert (own.truth, whole.truth) == ("table", "population")
+
+
+def test_frames_with_a_policy_give_what_the_file_gives(released):
+    table = pq.read_table(released)
+    plain = table.replace_schema_metadata(None)
+    question = "select avg(income), count(*) where health = 'good'"
+    from_file = estimate(released, question)
+    assert estimate(table, question).found == from_file.found
+    assert estimate(plain, question, policy=POLICY).to_json()["answers"] == from_file.to_json()["answers"]
+    assert estimate(plain.to_pandas(), question, policy=POLICY)["avg(income)"][0].value == pytest.approx(
+        from_file["avg(income)"][0].value
+    )
+
+
+def test_results_print_for_people_and_for_programs(released):
+    found = estimate(released, "select count(*) where delay > 15")
+    assert "as released" in str(found)
+    assert "not private" in str(found)
+    assert "the level hides detail finer than about 14." in str(found)
+    assert "<table>" in found._repr_html_()
+    one = found.only
+    assert isinstance(one, Estimate)
+    assert float(one) == one.value
+    assert one.conservative
+    assert "95%" in repr(one)
+    assert "uncorrected" in one._repr_html_()
+    assert json.loads(json.dumps(found.to_json()))["answers"][0]["count(*)"]["rows"] == ROWS
+
+
+# Bad input
+
+
+def test_a_table_without_a_claim_wants_a_policy(released):
+    with pytest.raises(ArgumentError, match="does not say how it was released"):
+        estimate(pq.read_table(released).replace_schema_metadata(None), "select count(*)")
+
+
+def test_another_policy_than_the_claimed_one_is_refused(released):
+    other = {"format": 2, "columns": POLICY["columns"] | {"delay": {"type": "number", "within": 20}}}
+    with pytest.raises(ArgumentError, match=r"'delay'.*not the policy that it was released under"):
+        estimate(released, "select avg(income)", policy=other)
+
+
+def test_another_policy_is_found_out_by_the_counts(released):
+    table = pq.read_table(released).replace_schema_metadata(None)
+    other = {"format": 2, "columns": POLICY["columns"] | {"health": POLICY["columns"]["health"] | {"factor": 1000}}}
+    found = estimate(table, "select count(*) where health = 'poor'", policy=other)  # which could be
+    assert found.only.value > 0
+    wider = {
+        "format": 2,
+        "columns": POLICY["columns"] | {"shift": {"type": "time_of_day", "within": "6 hours", "missing": "refuse"}},
+    }
+    with pytest.raises((ArgumentError, ColumnError), match="released under another"):
+        estimate(table, "select count(*) where shift > 43200", policy=wider)
+
+
+def test_a_dropped_column_is_not_there(released):
+    with pytest.raises(ArgumentError, match="no column 'note': it was left out, or never there"):
+        estimate(released, "select count(*) where note = 'x'")
+    with pytest.raises(ArgumentError, match="the policy leaves it out"):
+        estimate(pq.read_table(released), "select count(*) where note = 'x'", policy=POLICY)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("health", "well"), ("income", 0.123), ("income", 20500.0), ("age", 91), ("age", None)]
+)
+def test_a_value_that_no_release_has_is_refused_with_its_row(released, column, value):
+    table = pq.read_table(released)
+    values = table[column].to_pylist()
+    values[17] = value
+    if column == "income" and value == 0.123:
+        entry = POLICY["columns"]["income"] | {"resolution": 1}
+        policy = {"format": 2, "columns": {"income": entry}}
+        with pytest.raises(ColumnError, match="edited, or released under another"):
+            estimate(pa.table({"income": values}), "select avg(income)", policy=policy)
+        return
+    edited = table.set_column(table.schema.get_field_index(column), column, pa.array(values, table[column].type))
+    with pytest.raises(ColumnError, match="row 17") as caught:
+        estimate(edited, f"select count(*) where {column} = {repr('good') if column == 'health' else 5}")
+    assert str(value) not in str(caught.value) or value in (None, 91)
+
+
+def test_a_column_that_the_file_has_lost_is_named(released):
+    table = pq.read_table(released).drop_columns(["age"])
+    with pytest.raises(ColumnError, match="age"):
+        estimate(table, "select avg(age)")
+
+
+def test_no_rows_say_nothing(released):
+    with pytest.raises(ArgumentError, match="no rows"):
+        estimate(pq.read_table(released).slice(0, 0), "select count(*) where health = 'good'")
+
+
+@pytest.mark.parametrize("question", ["select avg(income)", "select count(*) where delay > 15", "select median(age)"])
+def test_one_row_has_an_honest_interval(released, question):
+    found = estimate(pq.read_table(released).slice(0, 1), question).only
+    low, high = found.interval
+    assert low <= found.value <= high
+    assert high - low > 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("select income", "secret"),
+        ("delete from people", "one select"),
+        ("select avg(health)", "no sum"),
+        ("select count(*) group by delay", "groups come from the policy"),
+        (7, "a question is SQL"),
+    ],
+)
+def test_questions_that_are_none_are_refused(released, question, words):
+    with pytest.raises(ArgumentError, match=words):
+        estimate(released, question)
+
+
+def test_a_confidence_and_a_truth_that_are_none_are_refused(released):
+    with pytest.raises(ArgumentError, match="confidence"):
+        estimate(released, "select count(*)", confidence=1.5)
+    with pytest.raises(ArgumentError, match="truth"):
+        estimate(released, "select count(*)", truth="mine")
