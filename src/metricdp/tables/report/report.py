@@ -214,7 +214,7 @@ class Report:
         if person is not None and person.release == "drop":
             person = replace(person, column=None)
         origin = self.origin and replace(self.origin, source=None, source_sha256=None)
-        carried = {} if self._policy is None else {"released_policy": self._policy.released.text}
+        carried = {} if self._policy is None else {"released_policy": self._policy.released_text}
         return replace(self, dropped=None, person=person, policy_text=None, origin=origin).to_json() | carried
 
     @classmethod
