@@ -165,11 +165,9 @@ def best_shares(
         if best.excess <= tolerance or waited > _PATIENCE:
             break
         slope, curvature = objective.slope(x), objective.curvature(x)
-        system = (rows.T * (y / spare)) @ rows
-        system[np.diag_indices(len(x))] += curvature
         middle = float(y @ spare) / len(spare)
         try:
-            factor = np.linalg.inv(system)
+            factor = _Inverse(rows, y / spare, curvature)
         except np.linalg.LinAlgError:
             break
         # A step to the edge says how much of the way is open; the second one heads for a point as central as that.
@@ -198,6 +196,27 @@ def best_shares(
         waited = 0 if found.excess < 0.9 * best.excess else waited + 1
         best = min(best, found, key=lambda shares: shares.excess)
     return best
+
+
+class _Inverse:
+    """The inverse of ``rows^T diag(stiffness) rows + diag(curvature)``, by the smaller of its two forms (Woodbury)."""
+
+    def __init__(self, rows: Floats, stiffness: Floats, curvature: Floats) -> None:
+        self.rows, self.curvature = rows, curvature
+        self.few = 2 * len(rows) < rows.shape[1]
+        if self.few:
+            system = (rows / curvature) @ rows.T
+            system[np.diag_indices(len(rows))] += 1 / stiffness
+        else:
+            system = (rows.T * stiffness) @ rows
+            system[np.diag_indices(len(curvature))] += curvature
+        self.inner = np.linalg.inv(system)
+
+    def __matmul__(self, vector: Floats) -> Floats:
+        if not self.few:
+            return np.asarray(self.inner @ vector)
+        scaled = vector / self.curvature
+        return np.asarray(scaled - (self.rows.T @ (self.inner @ (self.rows @ scaled))) / self.curvature)
 
 
 def _judged(objective: Objective, rows: Floats, x: Floats, y: Floats) -> BudgetShares:

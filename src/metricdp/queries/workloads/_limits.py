@@ -38,7 +38,8 @@ _ALL_AT_ONCE = 600
 _MOST_DECIDED = 128
 _MOST_POLISHED = 160
 _NEAREST = 6
-_MOST_IN_BALLS = 20_000
+_FEW_RATES = 24
+_MOST_IN_BALLS = 50_000
 
 
 class LargestPart(NamedTuple):
@@ -187,11 +188,11 @@ class Limits:
         exact = [1 / Fraction(scale) if scale else Fraction(0) for scale in scales]
         least, most, where = Fraction(0), Fraction(0), None
         for limit in near.tolist():
-            load = _total([(amount, exact[variable]) for variable, amount in self.amounts_of(limit)])
+            low, high = _total([(amount, exact[variable]) for variable, amount in self.amounts_of(limit)])
             distance = self.distances[int(self.kinds[limit])]
-            least = max(least, load / Fraction(distance.upper))
-            if load / Fraction(distance.lower) > most:
-                most, where = load / Fraction(distance.lower), limit
+            least = max(least, low / Fraction(distance.upper))
+            if high / Fraction(distance.lower) > most:
+                most, where = high / Fraction(distance.lower), limit
         return LargestPart(Enclosure(least, most), where)
 
     def certified(self, scales: Sequence[float], shrink: bool = False) -> Scales:
@@ -292,7 +293,7 @@ class Limits:
             for place in mine[np.argsort(room, kind="stable")[:_NEAREST]].tolist():
                 limit = int(self.rows[place])
                 others = [(amount, exact[other]) for other, amount in self.amounts_of(limit) if other != variable]
-                left = Fraction(self.distances[int(self.kinds[limit])].lower) - _total(others)
+                left = Fraction(self.distances[int(self.kinds[limit])].lower) - _total(others)[1]
                 rooms.append(left * self.denominators[variable] / int(self.amounts[place]))
             if min(rooms) > 0:
                 result[variable] = float_above(1 / min(rooms))
@@ -304,7 +305,8 @@ class Limits:
         used = [(int(p), float(y)) for p, y in zip(limits, multipliers, strict=True) if y > 0]
         if not used:
             return -math.inf
-        if len(used) > _MOST_IN_BALLS and not geometric:
+        amounts = int((self._starts[limits + 1] - self._starts[limits]).sum())
+        if amounts > _MOST_IN_BALLS and not geometric:
             return self._bound_in_floats(limits, multipliers, weights)
         with precision(_BITS):
             sums = [arb(0)] * len(self.denominators)
@@ -338,12 +340,21 @@ def sum_of_roots(sums: Sequence[arb], total: arb, weights: Sequence[arb], geomet
     return float_below(Enclosure.of(bound).lower) if bound.is_finite() else -math.inf
 
 
-def _total(terms: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
-    """The sum of amounts times rates, those with one rate first: few fractions are added up."""
+def _total(terms: Sequence[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """The sum of amounts times rates, from below and from above: exactly, where few rates differ.
+
+    Sums of many different fractions grow long. Each rate is then rounded to 240 binary places of the largest one.
+    """
     by_rate: dict[Fraction, Fraction] = {}
     for amount, rate in terms:
         by_rate[rate] = by_rate.get(rate, Fraction(0)) + amount
-    return sum((rate * amount for rate, amount in by_rate.items()), Fraction(0))
+    if len(by_rate) <= _FEW_RATES:
+        exact = sum((rate * amount for rate, amount in by_rate.items()), Fraction(0))
+        return exact, exact
+    unit = Fraction(2) ** (math.frexp(float(max(by_rate)))[1] - 240)
+    floors = [(math.floor(rate / unit), amount) for rate, amount in by_rate.items()]
+    below = sum((amount * floor for floor, amount in floors), Fraction(0)) * unit
+    return below, below + sum(by_rate.values(), Fraction(0)) * unit
 
 
 def _value(scales: Sequence[float], weights: Sequence[Fraction]) -> Fraction:

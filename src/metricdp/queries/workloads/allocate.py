@@ -16,6 +16,7 @@ from metricdp.exact.level import rational
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.queries.workloads._exact import best_rates, proved_bound
 from metricdp.queries.workloads._pairs import PairBudgets
+from metricdp.queries.workloads._stepped import stepped_limits
 from metricdp.queries.workloads._strategies import (
     certified,
     equal_scales,
@@ -31,6 +32,9 @@ __all__ = ["allocate"]
 
 Scales = list[float]
 Weights = Sequence[Fraction]
+
+_MANY = 60
+"""More queries than this are not compared with the paper's strategies, where the steps between cells are known."""
 
 _METHODS = ("exact", "proportional", "shared", "equal")
 
@@ -124,6 +128,11 @@ def _scales(
         return certified(budgets, equal_scales(budgets)), None
     if method == "shared":
         return certified(budgets, shared_scales(budgets)), None
+    if method == "exact" and objective != "worst" and len(weights) > _MANY:
+        limits = stepped_limits(budgets.workload)
+        if limits is not None:
+            stepped = limits.best(weights, objective == "geometric", gap, watch)
+            return stepped.scales, _in_words_of(objective, stepped.bound, sum(weights, Fraction(0)), whole)
     proportional = certified(budgets, (1 / proportional_rates(budgets)).tolist(), shrink=True)
     if method == "proportional":
         return proportional, None

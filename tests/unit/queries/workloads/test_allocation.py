@@ -413,3 +413,19 @@ def test_the_best_so_far_when_the_time_is_over():
     assert short.gap >= allocate(plane(30)).gap
     with pytest.raises(ArgumentError, match="time_limit"):
         allocate(plane(3), time_limit=0)
+
+
+@pytest.mark.parametrize("metric", [metrics.absolute() / 5, metrics.discrete()])
+@pytest.mark.parametrize("objective", ["mean", "geometric"])
+def test_many_ranges_by_steps_are_as_good_as_by_all_pairs(metric, objective, monkeypatch):
+    cells = 12
+    rows = [[int(i <= place <= j) for place in range(cells)] for i in range(cells) for j in range(i, cells)][1:-1]
+    workload = Workload([row for row in rows if min(row) == 0], Space(range(cells), metric))
+    quick = allocate(workload, objective=objective)
+    monkeypatch.setattr("metricdp.queries.workloads.allocate._MANY", 1000)
+    slow = allocate(workload, objective=objective)
+    assert quick.verdict.holds
+    assert quick.gap < 2e-6
+    assert quick.value == pytest.approx(slow.value, rel=5e-6)
+    less = tuple(scale / 1.1 for scale in quick.scales)
+    assert not verdict_of(PairBudgets(workload), less).holds  # 10% stronger is refused
