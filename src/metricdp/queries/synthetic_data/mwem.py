@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ __all__ = ["Weighted", "mwem", "mwem_bound"]
 _FINE = 1 << 20
 _CELLS = 1 << 48
 _STILL = 1e-9
+_MOST_POWERS = 50
 
 
 class Measurement(NamedTuple):
@@ -80,8 +82,9 @@ class Weighted(Synthetic):
 def mwem(
     workload: LinearQueries,
     counts: Any,
-    rounds: int = 10,
+    rounds: int | None = None,
     *,
+    together: Sequence[Sequence[int]] | None = None,
     passes: int = 10,
     choosing: Any = Fraction(1, 2),
     time_limit: float | None = None,
@@ -95,10 +98,18 @@ def mwem(
     ``y_i <- y_i exp(q_i (m - q(y)) / (2 n))``, with q shifted and scaled to [-1, 1] and m, clamped to what is possible,
     along with it. (The paper measures c q' and subtracts q': both sides need the same scale.)
 
+    Use it for many queries that overlap, such as ranges and rectangles, of which a few say most of what all do. For the
+    marginals of a table `synthesize` is better by far (`benchmarks/marginals.py`): it measures all of them at once, for
+    the price of each attribute's share, and chooses nothing. Where marginals are many and only a few can be measured,
+    give them as ``together``: a round then chooses and measures a whole marginal, for twice the noise of one count.
+
     Args:
         workload: with K queries and the metric d on single records.
         counts: the records in each cell; their number n is public. Where it is not, absence is a cell.
-        rounds: T.
+        rounds: T; those with the least `mwem_bound`, which no data are looked at for, where not given.
+        together: groups of queries, by their numbers, that are chosen and measured as one, such as the counts of a
+            marginal. A group is chosen by the sum of its errors, less the noise to expect in it. Each query by itself,
+            where not given.
         passes: how often all measurements so far are gone through after each round. 0 is the algorithm as published,
             which uses each measurement once and returns the mean of the weights before each round.
         choosing: the share of a round's budget d / T that goes into the choice; the rest goes into the measurement.
@@ -124,21 +135,29 @@ def mwem(
     (1000, 8, 'ℓ₁(|x − y|)-private')
     """
     matrix, held = read_queries(workload), read_counts(workload, counts)
-    budget, watch = _Budget.of(workload.space, rounds, choosing), Stopwatch(time_limit, progress)
+    watch = Stopwatch(time_limit, progress)
     if isinstance(passes, bool) or not isinstance(passes, int) or passes < 0:
         raise ArgumentError("passes is 0 or more")
     steep = sensitivities(matrix, workload.space)
     truth, total = exact_answers(matrix, held), int(held.sum())
-    choice = ExponentialChoice(query_names(workload), budget.choosing.metric, 2 * max(steep))
+    groups = _groups(together, matrix, steep, query_names(workload))
+    most = max(group.steep for group in groups)
+    if rounds is None:
+        rounds = _best_rounds(workload, total, choosing, most)
+    budget = _Budget.of(workload.space, rounds, choosing)
+    choice = ExponentialChoice([group.name for group in groups], budget.choosing.metric, 2 * most)
     weights, steps, measured = _Weights(matrix, total, passes), [], []
     for turn in range(rounds):
         guesses = [Fraction(value) for value in weights.answers().tolist()]
-        query = choice.release_place([abs(guess - true) for guess, true in zip(guesses, truth, strict=True)])
-        answer, scale = _measure(truth[query], steep[query], budget, total * weights.largest)
-        measured.append(Measurement(query, answer, scale))
-        weights.learn(measured)
-        steps += [ReleaseStep("choose a query", budget.share, budget.choosing)]
-        steps += [ReleaseStep(f"measure {choice.candidates[query]}", budget.rest, budget.measuring)]
+        off = [abs(guess - true) for guess, true in zip(guesses, truth, strict=True)]
+        group = groups[choice.release_place([one.score(off, budget) for one in groups])]
+        found = [_measure(truth[query], group.steep, budget, total * weights.largest) for query in group.queries]
+        measured += [Measurement(query, *one) for query, one in zip(group.queries, found, strict=True)]
+        weights.learn(measured, len(group.queries))
+        steps += [
+            ReleaseStep("choose a query" if together is None else "choose a group", budget.share, budget.choosing)
+        ]
+        steps += [ReleaseStep(f"measure {group.name}", budget.rest, budget.measuring)]
         watch.tell(turn + 1, rounds, unit="rounds")
         if turn + 1 < rounds:
             watch.check("for all rounds", turn + 1, rounds, "rounds")
@@ -147,7 +166,7 @@ def mwem(
         raise ArithmeticError("internal error: the steps do not sum to the promise")
     return Weighted(
         workload, weights.result(), spent, tuple(steps), f"multiplicative weights, {rounds} rounds", source().private,
-        tuple(measured), max(steep), rounds, passes, budget.share * rounds,
+        tuple(measured), most, rounds, passes, budget.share * rounds,
     )  # fmt: skip
 
 
@@ -189,6 +208,59 @@ def mwem_bound(
         return far + noise * (2 * (ball(queries).log() + often) / ball(budget.share) + often / ball(budget.rest))
 
     return float_above(enclose(value).upper)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Queries that are chosen and measured as one.
+
+    Attributes:
+        name: of the query, or of the first and the last.
+        queries: their numbers.
+        steep: what one record changes in all of them together at most, for each unit of distance.
+    """
+
+    name: Any
+    queries: tuple[int, ...]
+    steep: Fraction
+
+    def score(self, off: Sequence[Fraction], budget: _Budget) -> Fraction:
+        """The sum of the errors; of several queries, less the noise that a measurement would leave, about."""
+        summed = sum((off[query] for query in self.queries), Fraction(0))
+        if len(self.queries) == 1:
+            return summed
+        noise = self.steep / budget.rest / Fraction(float(budget.level))
+        return max(summed - len(self.queries) * noise, Fraction(0))
+
+
+def _groups(
+    together: Sequence[Sequence[int]] | None, matrix: Floats, steep: Sequence[Fraction], names: Sequence[Any]
+) -> list[_Group]:
+    """The groups; counts of which a record is in one at most change by 2 together, and so by twice the steepest."""
+    if together is None:
+        return [_Group(name, (query,), steep[query]) for query, name in enumerate(names)]
+    groups = []
+    for chosen in together:
+        queries = tuple(int(query) for query in chosen)
+        if not queries or len(set(queries)) < len(queries) or not all(0 <= one < len(matrix) for one in queries):
+            raise ArgumentError("together has groups of queries by their numbers, each once in a group")
+        rows = matrix[list(queries)]
+        counts = bool(np.isin(rows, (0.0, 1.0)).all()) and float(rows.sum(axis=0).max()) <= 1
+        most = max(steep[query] for query in queries)
+        joint = 2 * most if counts and len(queries) > 1 else sum((steep[query] for query in queries), Fraction(0))
+        name = names[queries[0]] if len(queries) == 1 else f"{names[queries[0]]} .. {names[queries[-1]]}"
+        groups.append(_Group(name, queries, joint))
+    if not groups or len({group.name for group in groups}) < len(groups):
+        raise ArgumentError("together has groups of queries by their numbers, no two of which begin and end alike")
+    return groups
+
+
+def _best_rounds(workload: LinearQueries, total: int, choosing: Any, steep: Fraction) -> int:
+    """The number of rounds with the least bound, among those that grow by a tenth."""
+    tried = sorted({math.ceil(1.1**power) for power in range(_MOST_POWERS)})
+    if not steep or total <= 0:
+        return 1
+    return min(tried, key=lambda one: mwem_bound(workload, total, one, choosing=choosing, sensitivity=steep))
 
 
 @dataclass(frozen=True)
@@ -240,12 +312,13 @@ class _Weights:
         answers: Floats = self._matrix @ (self._shares * self._total)
         return answers
 
-    def learn(self, measured: list[Measurement]) -> None:
-        """Move towards the newest measurement or, in passes, towards all, the newest first."""
+    def learn(self, measured: list[Measurement], newest: int = 1) -> None:
+        """Move towards the newest measurements or, in passes, towards all, the newest first."""
         self._sum += self._shares
         self._rounds += 1
         if not self._passes:
-            self._move(measured[-1])
+            for measurement in measured[-newest:]:
+                self._move(measurement)
         for _ in range(self._passes):
             if max([self._move(measurement) for measurement in reversed(measured)]) < _STILL:
                 break

@@ -173,3 +173,30 @@ def test_what_it_refuses() -> None:
     twins = mdp.Space("ab", matrix("ab", [[0, 0], [0, 0]]))
     with pytest.raises(ImpossibleError, match="distance zero"):
         mwem(Workload(np.eye(2), twins), [3, 4], 2)
+
+
+def test_whole_marginals_are_measured_in_a_round():
+    points = [(i, j) for i in range(3) for j in range(4)]
+    space = mdp.Space(points, mdp.metrics.attributes({"a": 1, "b": "1/2"}))
+    rows = [[int(p[0] == i) for p in points] for i in range(3)] + [[int(p[1] == j) for p in points] for j in range(4)]
+    counts = np.array([100, 0, 0, 50, 0, 400, 30, 0, 7, 7, 7, 199])
+    made = mwem(Workload(rows, space), counts, 4, together=[range(3), range(3, 7)])
+    assert len(made.steps) == 8
+    assert len(made.measurements) in (12, 13, 14, 15, 16)
+    # A record leaves one count of a marginal for another: 2 for each unit of the shortest step.
+    by_query = {one.query: one.scale for one in made.measurements}
+    wanted = {query: (2 if query < 3 else 4) * 8 for query in range(7)}
+    assert by_query == pytest.approx({query: wanted[query] for query in by_query})
+    assert made.guarantee == mdp.metrics.Guarantee(mdp.metrics.records(space.metric))
+    overlapping = mwem(Workload(rows, space), counts, 1, together=[range(7)])
+    assert [one.scale for one in overlapping.measurements] == pytest.approx([(3 * 1 + 4 * 2) * 2] * 7)
+    for wrong in ([], [[]], [[0, 0]], [[9]], [[0, 1], [0, 1]]):
+        with pytest.raises(ArgumentError, match="together"):
+            mwem(Workload(rows, space), counts, 2, together=wrong)
+
+
+def test_rounds_are_chosen_by_the_bound():
+    made = mwem(PREFIXES, COUNTS)
+    bounds = {rounds: mwem_bound(PREFIXES, made.total, rounds) for rounds in (1, 2, 4, 8, 16, 32, 64)}
+    assert made.bound() <= min(bounds.values()) * 1.05
+    assert mwem(PREFIXES, np.zeros(16, dtype=int)).rounds == 1
