@@ -343,6 +343,12 @@ def broken(folder):
     ]
 
 
+def test_distances_beyond_floats_have_a_capacity(broken):
+    assert "points.csv" in broken
+    told = run("capacity", "points.csv", "-m", "ln 2 absolute", allowed=(DONE,))
+    assert "infinity" not in told.stdout
+
+
 @attack(100)
 @given(st.data())
 def test_whatever_a_file_holds_the_command_ends_in_a_line(broken, data):

@@ -170,11 +170,12 @@ def capacity(
     most = [_multiplicative(part, search) for part in parts]
     value = reduce(lambda one, two: Enclosure(one.lower + two.lower, one.upper + two.upper), (p.value for p in most))
     least = _additive(parts[0], search) if len(parts) == 1 else _telling(parts)
-    reason = _why(search, [value, least.value], [*(part.reason for part in most), least.reason])
+    gain = Enclosure(min(least.value.lower, Fraction(1)), min(least.value.upper, Fraction(1)))  # of gains up to 1
+    reason = _why(search, [value, gain], [*(part.reason for part in most), least.reason])
     return SpaceCapacity(
         space.points,
         Bound.above(value),
-        Bound.above(least.value),
+        Bound.above(gain),
         space,
         ("; ".join(dict.fromkeys(part.how for part in most)), least.how),
         not reason,
@@ -185,7 +186,7 @@ def capacity(
 
 def _why(search: _Search, values: list[Enclosure], reasons: list[str]) -> str:
     """What stopped the search before the gap was reached; nothing where it is reached."""
-    if all(Fraction(value.width) <= Fraction(search.gap) * Fraction(value.upper) for value in values):
+    if all(math.isfinite(value.upper) and value.width <= Fraction(search.gap) * value.upper for value in values):
         return ""
     return "; ".join(dict.fromkeys(filter(None, reasons))) or "rounding leaves more than the gap asked for"
 
