@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-audit bench-ledger ledger-kill exam clean
+.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-audit bench-ledger ledger-kill coverage exam clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench-ledger: $(BENCH)/.ready  ## what keeping account costs, beside OpenDP's fi
 
 ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and on PostgreSQL (ten minutes)
 	@METRICDP_LEDGER_KILLS=1000 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py
+
+coverage: $(VENV)/.dev  ## how often intervals of estimates hold the truth: a table (ten minutes)
+	@METRICDP_COVERAGE=600 $(VENV)/bin/pytest -n 0 -s tests/statistical/test_estimates_coverage.py
 
 exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the whole gallery (an hour)
 	@$(VENV)/bin/python -m tests.statistical.exam 1000

@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": _TABLES,
     "sanitize": _TABLES,
     "inspect": _TABLES,
+    "estimate": _TABLES,
     "query": _TABLES,
     "synthesize": _TABLES,
     "ledger": _TABLES,

@@ -162,8 +162,7 @@ def group_edges(column: ColumnType) -> list[float]:
         cells = column.cells
     except PolicyError as error:
         raise ArgumentError(
-            f"group by {column.columns[0]}: the groups come from the policy. {error.problems[0]}. Or ask for a "
-            f"histogram with edges of your own: metricdp.estimates.Histogram({column.columns[0]!r}, edges=[..])"
+            f"group by {column.columns[0]}: the groups come from the policy. {error.problems[0]}"
         ) from None
     if not isinstance(cells, OrderedCells):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,16 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
 from metricdp.policies.types._line import OnALine
 
-__all__ = ["Counted", "KeptLaw", "PresenceLaw", "as_plain_number", "count", "presence_of"]
+__all__ = [
+    "Counted",
+    "KeptLaw",
+    "PresenceLaw",
+    "as_plain_number",
+    "count",
+    "moment_reader",
+    "outlines_of",
+    "presence_of",
+]
 
 _SAMPLE = 100_000
 _MOST_KEPT = 100_000
@@ -200,7 +209,7 @@ def count(
     columns = {name: table.column(name) for name in names}
     for column in columns.values():
         table.check(column)
-    outlines, rows, types = _outlines(table, columns)
+    outlines, rows, types = outlines_of(table, columns)
     if rows == 0:
         raise ArgumentError("the released table has no rows, and so says nothing")
     wanted = thresholds or {}
@@ -268,6 +277,16 @@ def _moments(
     return MomentScore.of(law), law
 
 
+def moment_reader(
+    column: ColumnType, types: dict[str, pa.DataType], outlines: dict[str, Outline], rows: float
+) -> tuple[MomentScore, Callable[[Sequence[pa.Array]], tuple[Floats, Booleans]]]:
+    """The score of a column's numbers, and what reads those of a batch, and which are missing."""
+    if not isinstance(column, OnALine) and column.release != "keep":
+        raise ArgumentError(f"column {column.columns[0]!r} is of type {column.type_name!r}: it has no number")
+    score, law = _moments(column, types, outlines, rows)
+    return score, lambda arrays: _numbers_of(column, law, arrays, 0)
+
+
 def _numbers_of(
     column: ColumnType, law: LineLaw | None, arrays: Sequence[pa.Array], first: int
 ) -> tuple[Floats, Booleans]:
@@ -285,7 +304,7 @@ def _numbers_of(
     return np.array([as_plain_number(value) for value in listed], dtype=np.float64), absent
 
 
-def _outlines(
+def outlines_of(
     table: ReleasedTable, columns: dict[str, ColumnType]
 ) -> tuple[dict[str, Outline], int, dict[str, pa.DataType]]:
     """How far the released numbers reach, how many rows there are, and the types of the columns."""

@@ -139,5 +139,5 @@ class ReleasedCells(Askable):
             return DayPoints(called) if values and isinstance(values[0], dt.date) else LinePoints(called)
         raise ArgumentError(
             f"column {called!r} is of type {column.type_name!r}, of which SQL knows no values; ask with "
-            "metricdp.estimates.HeatMap, TopElements or MeanCurve"
+            "metricdp.estimates.TopElements for sets, or MeanCurve for series"
         )
