@@ -25,7 +25,7 @@ from metricdp.metrics import Metric, Space, attributes
 from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
-from metricdp.queries.select.division import MOST_GROUPED, Division, Shares, check_kinds, metric_of_cells
+from metricdp.queries.select.division import MOST_GROUPED, MOST_KINDS, Division, Shares, check_kinds, metric_of_cells
 from metricdp.queries.universes.summing import Addend, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
@@ -134,7 +134,8 @@ class LinearPart:
         """
         axes, names = self._axes, list(self._axes)
         kinds = math.prod(map(len, axes.values()))
-        if not axes or len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX:
+        few = len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX and kinds <= MOST_KINDS
+        if not axes or few:
             return None
         check_kinds([kinds], MOST_GROUPED)
         measures = tuple(dict.fromkeys((amount.kind, amount.column, amount.centre) for amount in self.amounts))

@@ -15,6 +15,7 @@ __all__ = ["Fitted", "fit_marginals"]
 
 _STILL = 1e-7
 _LOOK_BACK = 25
+_SMALL = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,74 @@ class Fitted:
     def counts(self, chosen: Sequence[int]) -> Floats:
         """The counts of a marginal."""
         return self.tree.of_set(self.shares, chosen) * self.total
+
+
+class _ByTables:
+    """How far the marginals of a distribution are from noisy counts, and steps towards them."""
+
+    def __init__(
+        self,
+        tree: JunctionTree,
+        sets: Sequence[tuple[int, ...]],
+        noisy: Sequence[Floats],
+        spreads: Sequence[float],
+        total: float,
+    ) -> None:
+        self.tree, self.noisy, self.spreads, self.total = tree, noisy, spreads, total
+        self.homes = [tree.home(chosen) for chosen in sets]
+        self.away = [
+            tuple(axis for axis, attribute in enumerate(tree.nodes[home].attributes) if attribute not in chosen)
+            for home, chosen in zip(self.homes, sets, strict=True)
+        ]
+
+    def judged(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats], list[Floats]]:
+        """The distance, the differences over their scales, and the tables."""
+        tables = self.tree.marginals(potentials)
+        rests = [
+            (tables[home].sum(axis=axes) * self.total - counts) / spread
+            for home, axes, counts, spread in zip(self.homes, self.away, self.noisy, self.spreads, strict=True)
+        ]
+        return float(sum((rest**2).sum() for rest in rests)), rests, tables
+
+    def step(self, potentials: Sequence[Floats], rests: Sequence[Floats], length: float) -> list[Floats]:
+        """The potentials after a step against the differences."""
+        moved = [table.copy() for table in potentials]
+        for home, axes, rest, spread in zip(self.homes, self.away, rests, self.spreads, strict=True):
+            moved[home] -= np.expand_dims(rest * (length * self.total / spread), axes)
+        return moved
+
+
+class _ByMatrix(_ByTables):
+    """The same for one small table: a matrix adds up all marginals at once."""
+
+    def __init__(
+        self,
+        tree: JunctionTree,
+        sets: Sequence[tuple[int, ...]],
+        noisy: Sequence[Floats],
+        spreads: Sequence[float],
+        total: float,
+    ) -> None:
+        super().__init__(tree, sets, noisy, spreads, total)
+        shape = [tree.shape[attribute] for attribute in tree.nodes[0].attributes]
+        places = np.indices(shape).reshape(len(shape), -1)
+        rows = []
+        for axes, counts, spread in zip(self.away, noisy, spreads, strict=True):
+            kept = [axis for axis in range(len(shape)) if axis not in axes]
+            cell = np.ravel_multi_index([places[axis] for axis in kept], counts.shape)
+            rows.append((cell == np.arange(counts.size)[:, np.newaxis]) * (total / spread))
+        self.matrix = np.concatenate(rows)
+        self.target = np.concatenate([counts.ravel() / spread for counts, spread in zip(noisy, spreads, strict=True)])
+
+    def judged(self, potentials: Sequence[Floats]) -> tuple[float, list[Floats], list[Floats]]:
+        """The distance, all differences over their scales in one array, and the table."""
+        tables = self.tree.marginals(potentials)
+        rest = self.matrix @ tables[0].ravel() - self.target
+        return float(rest @ rest), [rest], tables
+
+    def step(self, potentials: Sequence[Floats], rests: Sequence[Floats], length: float) -> list[Floats]:
+        """The potentials after a step against the differences."""
+        return [potentials[0] - length * (self.matrix.T @ rests[0]).reshape(potentials[0].shape)]
 
 
 def fit_marginals(
@@ -73,26 +142,11 @@ def fit_marginals(
     tree = JunctionTree(shape, sets)
     least = min((scale for scale in scales if scale), default=1.0)
     spreads = [scale or least / 64 for scale in scales]
-    homes = [tree.home(chosen) for chosen in sets]
-    away = [
-        tuple(axis for axis, attribute in enumerate(tree.nodes[home].attributes) if attribute not in chosen)
-        for home, chosen in zip(homes, sets, strict=True)
-    ]
     ordered = [np.asarray(counts, dtype=np.float64) for counts in noisy]
-
-    def judged(potentials: Sequence[Floats]) -> tuple[float, list[Floats], list[Floats]]:
-        tables = tree.marginals(potentials)
-        rests = [
-            (tables[home].sum(axis=axes) * total - counts) / spread
-            for home, axes, counts, spread in zip(homes, away, ordered, spreads, strict=True)
-        ]
-        return float(sum((rest**2).sum() for rest in rests)), rests, tables
-
-    def step(potentials: Sequence[Floats], rests: Sequence[Floats], length: float) -> list[Floats]:
-        moved = [table.copy() for table in potentials]
-        for home, axes, rest, spread in zip(homes, away, rests, spreads, strict=True):
-            moved[home] -= np.expand_dims(rest * (length * total / spread), axes)
-        return moved
+    cells = sum(table.size for table in tree.zeros())
+    small = len(tree.nodes) == 1 and cells * sum(counts.size for counts in ordered) <= _SMALL
+    loss = (_ByMatrix if small else _ByTables)(tree, sets, ordered, spreads, total)
+    judged, step = loss.judged, loss.step
 
     potentials = tree.zeros()
     value, rests, tables = judged(potentials)
