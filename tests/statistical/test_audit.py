@@ -1,20 +1,29 @@
 """The audit's own exam, in short: seldom wrong however it is stopped, and sharp.
 
-The long form is ``python -m tests.statistical.exam 1000`` and ``METRICDP_EXAM=1 pytest
-tests/statistical/test_audit.py``.
+It draws the same each time. The long form draws anew: ``python -m tests.statistical.exam 1000`` and
+``METRICDP_EXAM=1 pytest tests/statistical/test_audit.py``.
 """
 
 import os
+from contextlib import nullcontext
 
 import pytest
 
 import metricdp as mdp
 from metricdp.audit import audit, rounds
+from tests.draws import repeatable
 from tests.statistical.exam import BETA, allowed, rate, without_correction
 
 m = mdp.metrics
 LONG = bool(os.environ.get("METRICDP_EXAM"))
 RUNS = 1000 if LONG else 16
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request):
+    """In the short form."""
+    with nullcontext() if LONG else repeatable(request.node.name):
+        yield
 
 
 def test_the_innocent_are_accused_no_more_often_than_promised():

@@ -64,7 +64,7 @@ def audit(
 
     >>> import metricdp as mdp
     >>> from metricdp.audit import audit
-    >>> evidence = audit(mdp.randomized_response("ab", mdp.ln(3)), samples=40_000)
+    >>> evidence = audit(mdp.randomized_response("ab", mdp.ln(3)), samples=40_000, confidence=1 - 1e-9)
     >>> evidence.holds, 0.8 < evidence.scale_at_least <= 1
     (True, True)
     """

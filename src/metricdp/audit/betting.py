@@ -36,6 +36,9 @@ PLANNED, LATER, ANYTIME = 0.9, 0.05, 0.05
 
 _SLACK = 1e-6  # relative, on tail probabilities in floats: far above their error
 _FARTHEST = 60.0
+_STEPS = np.concatenate([np.arange(0.0, 10.0, 1.25), np.geomspace(12.0, 200.0, 8)])
+"""Odds to bet on, in standard errors from what is expected: close together where the truth is likely, and far out too,
+since an event that was chosen by its good look comes to less."""
 
 
 def binomial_tail(successes: int, trials: int, chance: float) -> float:
@@ -113,7 +116,7 @@ class Bet:
         self.favoured = self.others = 0
         self._doublings = 0
         self._best = -math.inf
-        fine = np.array([centre + spread * t for t in (-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 2, 4, 8, 16)])
+        fine = centre + spread * np.concatenate([_STEPS, -_STEPS[1:]])
         coarse = np.arange(-20.0, 20.5, 0.5)
         self._odds = np.concatenate([fine, coarse])
         self._log_weights = np.log(

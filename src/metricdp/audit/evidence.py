@@ -22,8 +22,8 @@ class Tested:
         event: in words.
         code: as an expression in z.
         alpha: the part of 1 - confidence that this test had.
-        weight: the share of calls that had the secret x.
-        calls: releases that were drawn.
+        weight: the chance that a call had the secret x.
+        drawn: releases of x and of x' that were drawn.
         hits: those in the event, from x and from x'.
         scale_at_least: the bound that this test gave.
         trace: the bound after so many calls, for a picture.
@@ -38,7 +38,7 @@ class Tested:
     code: str
     alpha: float
     weight: float
-    calls: int
+    drawn: tuple[int, int]
     hits: tuple[int, int]
     scale_at_least: float
     trace: tuple[tuple[int, float], ...] = field(default=(), repr=False)
@@ -46,12 +46,15 @@ class Tested:
     mirror_code: str | None = None
 
     @property
+    def calls(self) -> int:
+        """Releases of both secrets."""
+        return sum(self.drawn)
+
+    @property
     def chances(self) -> tuple[float, float]:
         """The event's estimated probabilities from x and from x'; with a mirror, of right guesses and of wrong ones."""
-        if self.mirror is not None:
-            return self.hits[0] / max(self.calls, 1), self.hits[1] / max(self.calls, 1)
-        first, second = self.calls * self.weight, self.calls * (1 - self.weight)
-        return (self.hits[0] / first if first else 0.0, self.hits[1] / second if second else 0.0)
+        first, second = self.drawn if self.mirror is None else (self.calls, self.calls)
+        return self.hits[0] / max(first, 1), self.hits[1] / max(second, 1)
 
     def to_json(self) -> dict[str, Any]:
         """The test as plain values."""
@@ -63,6 +66,7 @@ class Tested:
             "alpha": self.alpha,
             "weight": self.weight,
             "calls": self.calls,
+            "drawn": list(self.drawn),
             "hits": list(self.hits),
             "mirror": self.mirror,
             "mirror_code": self.mirror_code,
@@ -169,8 +173,8 @@ class Evidence:
         if test.mirror is not None:
             return (
                 f"{head}\n{secrets}: guess the first where {test.event}, the second where {test.mirror}.\n"
-                f"With either secret in half of the calls, {first:.4g} of all guesses were right and {second:.4g} were "
-                f"wrong ({test.hits[0]:,} and {test.hits[1]:,})."
+                f"With either secret in half of the calls, {first:.4g} of all calls gave a right guess and "
+                f"{second:.4g} a wrong one ({test.hits[0]:,} and {test.hits[1]:,})."
             )
         return (
             f"{head}\n{secrets}: {test.event}.\n"

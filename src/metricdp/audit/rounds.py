@@ -174,27 +174,34 @@ class Rounds:
         final = max(1, int(self._left() * (1 - share - self.plan.refine)))
         for rung in range(rungs):
             last = rung == rungs - 1
-            most = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
-            each = min(max(200, int(budget * _share(rung, rungs)) // len(alive)), most)
+            limit = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
+            each = min(max(200, int(budget * _share(rung, rungs)) // len(alive)), limit)
             if self.time_limit is not None and self.learning:
                 each = min(each, int(0.25 * self.time_limit / rungs / len(alive) / self.learning))
+            most = MOST_LEARNED if last else _QUICK if rung else _QUICK // 3
             for hunt in alive:
-                wanted = min(each, self._left())
-                while wanted > 0:
-                    batch, labels = self._draw(hunt.pair, min(wanted, self.box.block), WHOLE // 2)
-                    wanted -= len(batch)
-                    hunt.add(batch, labels)
-                    self._go_on()
-                begin = time.perf_counter()
-                hunt.learn(self._goal(final, 3.2), MOST_LEARNED if last else _QUICK if rung else _QUICK // 3)
-                self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
-                self._go_on()
+                self._learn(hunt, min(each, 2 * most), final, most)
+                if hunt.counts_all and each > 2 * most:
+                    self._learn(hunt, each - 2 * most, final, most)
                 if self._past(0.35):
                     return
             best = max(hunt.promise for hunt in alive)
             alive = [hunt for hunt in alive if hunt.may_promise >= best]
             if rung or number:
                 alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
+
+    def _learn(self, hunt: Hunt, calls: int, final: int, most: int) -> None:
+        """Draw releases of one pair, and learn from all it has."""
+        wanted = min(calls, self._left())
+        while wanted > 0:
+            batch, labels = self._draw(hunt.pair, min(wanted, self.box.block), WHOLE // 2)
+            wanted -= len(batch)
+            hunt.add(batch, labels)
+            self._go_on()
+        begin = time.perf_counter()
+        hunt.learn(self._goal(final, 3.2), most)
+        self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
+        self._go_on()
 
     def _search_share(self) -> float:
         return min(self.plan.search + _FOR_A_PAIR * (len(self.hunts) - 1), max(self.plan.search, _MOST_FOR_SEARCH))
@@ -218,6 +225,8 @@ class Rounds:
         ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
         known = (1 / max(cut.chance, 1e-9) + 1 / max(cut.other, 1e-9)) / (_ERROR * ratio) ** 2
         share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), 2 * self.plan.refine)
+        if best[0].score.hints is not None:
+            share = self.plan.refine / 2  # its thresholds are known
         count = min(int(left * share / len(worth)), _MOST_REFINE)
         if self.time_limit is not None:
             count = min(count, int(0.1 * self.time_limit / len(worth) / 1e-6))
@@ -243,8 +252,7 @@ class Rounds:
             ]
 
     def _goal(self, calls: int, doubt: float) -> Goal:
-        alpha = (1 - self.confidence) * spent(0, self.plan.rounds)
-        return Goal(calls, float(self.promise.delta), doubt, 0.3 + NormalDist().inv_cdf(1 - PLANNED * alpha))
+        return Goal(calls, self._delta, doubt, 0.3 + NormalDist().inv_cdf(1 - PLANNED * self._alpha(0)))
 
     def _weight(self, candidate: Candidate) -> int:
         if candidate.cut.mirror is not None:
@@ -255,7 +263,6 @@ class Rounds:
     def _test(self, number: int, candidate: Candidate) -> bool:
         """Test an event on new releases; True where another test may follow."""
         candidate.used = True
-        hunt, cut = candidate.hunt, candidate.cut
         weight = self._weight(candidate)
         if self.time_limit is not None and self._recent is not None:
             begin = time.perf_counter()
@@ -264,32 +271,62 @@ class Rounds:
         planned = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
         if planned < 20:
             return False
-        share = weight / WHOLE
-        expected = cut.rate(share) * planned * (0.85 if self.time_limit is not None else 0.995)
-        pair = (hunt.pair[1], hunt.pair[0]) if cut.swapped else hunt.pair
-        alpha = (1 - self.confidence) * spent(number, self.plan.rounds)
-        delta = float(self.promise.delta)
-        trial = Trial(pair, hunt.distance, candidate.event, candidate.mirror, cut, weight, alpha, delta, expected)
-        self.trials.append(trial)
+        trials = self._on_trial(number, candidate, weight, planned * (0.85 if self.time_limit is not None else 1.0))
+        self.trials += trials
+        trial = trials[0]
         while trial.calls < planned:
             count = min(planned - trial.calls, self.box.block)
             if trial.calls == 0:
                 count = min(count, max(1000, self.box.block // 8))
-            if trial.take(*self._draw(pair, count, weight)):
-                self.bound = max(self.bound, trial.scale_at_least())
-                if not self.plan.even and trial.calls > planned // 4 and self._disappoints(trial):
+            batch, labels = self._draw(trial.pair, count, weight)
+            due = [each.take(batch, labels) for each in trials]
+            if any(due):
+                self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
+                if not self.plan.even and trial.calls > planned // 4 and self._disappoints(number, trial, planned):
                     return True
             self._go_on()
             possible = trial.calls + self._left()
             planned = min(planned, possible) if self.plan.even else possible
-        self.bound = max(self.bound, trial.scale_at_least())
+        self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
         return self.plan.even
 
-    def _disappoints(self, trial: Trial) -> bool:
+    def _on_trial(self, number: int, chosen: Candidate, weight: int, calls: float) -> list[Trial]:
+        """The chosen event, and the safest other one on the same releases, since luck may have chosen the first."""
+        hunt, swapped = chosen.hunt, chosen.cut.swapped
+        pair = (hunt.pair[1], hunt.pair[0]) if swapped else hunt.pair
+        tests = [(chosen.event, chosen.mirror, chosen.cut)]
+        others = sorted((c for c in hunt.candidates if c is not chosen and c.safe > 0), key=lambda c: -c.safe)
+        if others and weight == WHOLE // 2 and others[0].cut.mirror is not None:
+            tests.append((others[0].event, others[0].mirror, others[0].cut))
+        elif beside := next((found for c in others if (found := c.beside(swapped)) is not None), None):
+            tests.append((beside[0], None, beside[1]))
+        return [
+            Trial(pair, hunt.distance, event, mirror, cut, weight, self._alpha(number, place > 0), self._delta, calls)
+            for place, (event, mirror, cut) in enumerate(tests)
+        ]
+
+    def _alpha(self, number: int, standby: bool = False) -> float:
+        return (1 - self.confidence) * spent(number, self.plan.rounds, standby)
+
+    @property
+    def _delta(self) -> float:
+        return float(self.promise.delta)
+
+    def _disappoints(self, number: int, trial: Trial, planned: int) -> bool:
         """Whether another event promises more than this one can still give."""
-        others = [c for hunt in self.hunts for c in hunt.candidates if c.refined and not c.used]
-        sure = [c.promise - scale_of(1.5 * c.cut.error, c.hunt.distance) for c in others]
-        return bool(sure) and max(sure) > trial.estimate() + trial.error()
+        if number + 1 == self.plan.rounds:
+            return False
+        errors, first, later = (
+            NormalDist().inv_cdf(1 - PLANNED * self._alpha(each)) for each in (number, 0, number + 1)
+        )
+        hoped = trial.estimate() + trial.error() * (1 - errors * math.sqrt(trial.calls / planned))
+        best = -math.inf
+        for hunt in self.hunts:
+            for other in hunt.candidates:
+                if other.refined and not other.used:  # a test that begins now has fewer calls and less confidence
+                    left = later / math.sqrt(max(planned - trial.calls, 1)) - first / math.sqrt(planned)
+                    best = max(best, other.promise - scale_of(other.cut.noise * left + other.cut.error, hunt.distance))
+        return best > hoped
 
     # Evidence
 

@@ -30,7 +30,7 @@ class Trial:
         weight: of x, in parts of 2^16.
         alpha: the chance that the bound is ever above the truth.
         delta: of the promise.
-        expected: hits that are expected by the end.
+        calls: calls that are planned.
     """
 
     def __init__(
@@ -43,26 +43,25 @@ class Trial:
         weight: int,
         alpha: float,
         delta: float,
-        expected: float,
+        calls: float,
     ) -> None:
         self.pair, self.distance, self.event, self.mirror, self.alpha = pair, distance, event, mirror, alpha
         self.share = weight / WHOLE
         self._offset = math.log(self.share / (1 - self.share))
         self._delta = delta
-        horizon = max(10, int(expected - 2.5 * math.sqrt(expected)))
+        horizon = cut.horizon(self.share, calls)
         centre = math.log(cut.chance / cut.other) + self._offset
         self.bet: Bet | DeltaBet = (
-            DeltaBet(alpha, self.share, delta)
-            if delta
-            else Bet(alpha, horizon, centre, 2 / math.sqrt(max(expected, 1.0)))
+            DeltaBet(alpha, self.share, delta) if delta else Bet(alpha, horizon, centre, 2 / math.sqrt(horizon))
         )
-        self.calls = 0
+        self.calls = self.firsts = 0
         self._said = 0
         self._trace: list[tuple[int, float]] = []
 
     def take(self, batch: Batch, labels: Booleans) -> bool:
         """Count a batch; True where it is time to look at the bound again."""
         hits = self.event.among(batch)
+        self.firsts += int(np.count_nonzero(labels))
         if self.mirror is not None:  # right where the event came from x, and the mirror from x'
             other = self.mirror.among(batch)
             labels = np.where(other, ~labels, labels)
@@ -87,15 +86,15 @@ class Trial:
     def estimate(self) -> float:
         """The scale that the hits so far look like; infinite where x' had none."""
         both = self.mirror is not None
-        first = self.bet.favoured / max(self.calls if both else self.calls * self.share, 1)
-        second = self.bet.others / max(self.calls if both else self.calls * (1 - self.share), 1)
+        first = self.bet.favoured / max(self.calls if both else self.firsts, 1)
+        second = self.bet.others / max(self.calls if both else self.calls - self.firsts, 1)
         if not second or first <= self._delta:
             return math.inf if first > self._delta else 0.0
         return scale_of(math.log((first - self._delta) / second), self.distance)
 
     def error(self) -> float:
-        """One and a half standard errors of the estimate."""
-        logarithm = 1.5 * math.sqrt(1 / max(self.bet.favoured, 1) + 1 / max(self.bet.others, 1))
+        """The standard error of the estimate."""
+        logarithm = math.sqrt(1 / max(self.bet.favoured, 1) + 1 / max(self.bet.others, 1))
         return scale_of(logarithm, self.distance)
 
     def record(self) -> Tested:
@@ -107,7 +106,7 @@ class Trial:
             self.event.code,
             self.alpha,
             self.share,
-            self.calls,
+            (self.firsts, self.calls - self.firsts),
             (self.bet.favoured, self.bet.others),
             self.scale_at_least(),
             tuple(self._trace),

@@ -8,12 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from metricdp.cli import app
+from tests.draws import repeatable
 
 MODULE = """
 import numpy as np
 import metricdp as mdp
 
-generator = np.random.default_rng()
+generator = np.random.default_rng(11)
 sound = mdp.laplace(mdp.metrics.absolute())
 
 
@@ -33,13 +34,14 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audited_boxes.py").write_text(MODULE)
     (tmp_path / "program.py").write_text(PROGRAM)
     monkeypatch.delitem(sys.modules, "audited_boxes", raising=False)
     path = list(sys.path)
-    yield lambda *arguments: CliRunner().invoke(app, ["audit", *arguments])
+    with repeatable(request.node.name):
+        yield lambda *arguments: CliRunner().invoke(app, ["audit", *arguments])
     sys.path[:] = path
     sys.modules.pop("audited_boxes", None)
 

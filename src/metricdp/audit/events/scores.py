@@ -85,21 +85,26 @@ class Given:
 
 @dataclass(frozen=True)
 class Monotone:
-    """The number itself: its cuts are half-lines."""
+    """The number itself: its cuts are half-lines.
+
+    Attributes:
+        view: gives the number.
+        hints: thresholds that a promise suggests, which are the only cuts then; None where they are to be chosen.
+    """
 
     view: View
+    hints: tuple[float, float] | None = None
     both_sides: bool = True
-    caution: float = 0.0
+
+    @property
+    def caution(self) -> float:
+        """Bits and digits have rare values, one of which looks good by luck alone."""
+        return 0.6 if self.view.machine else 0.0
 
     @property
     def plain(self) -> bool:
         """Bits and digits are harder to say than numbers."""
         return not self.view.machine
-
-    @property
-    def hints(self) -> tuple[float, float] | None:
-        """What the view suggests."""
-        return self.view.hints
 
     def of(self, batch: Batch) -> Floats:
         """The column."""
@@ -213,6 +218,7 @@ def fit_simple(
     lines.sort(key=lambda each: -each[0])
     unions.sort(key=lambda each: -each[0])
     scores += [score for _, _, score in (*lines[:_KEPT], *unions[:_KEPT])]
+    scores += [Monotone(view, view.hints) for view in views if view.hints is not None]
     ranked = list(dict.fromkeys(place for _, place, _ in sorted((*lines, *unions), key=lambda each: -each[0])))
     for view in words:
         column = view.of(batch)

@@ -27,6 +27,7 @@ __all__ = ["MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
 
 
 _KEPT = 4
+_BEYOND_LUCK = 1.5  # standard errors
 _FEW_PATTERNS = 40
 _MOST_COLUMNS = 12
 
@@ -59,7 +60,13 @@ class Candidate:
 
     @property
     def preference(self) -> float:
-        """The promise, with a little taken off where the event is hard to say."""
+        """The promise, with a little taken off where the event is hard to say.
+
+        An event that the claim itself suggests was not chosen among many, and so not by luck: another must look better
+        by more than luck explains.
+        """
+        if self.score.hints is not None:
+            return self.promise + _BEYOND_LUCK * self.cut.error / max(self.hunt.distance, 1e-9)
         return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
 
     @property
@@ -71,6 +78,19 @@ class Candidate:
     def mirror(self) -> Event | None:
         """The set of releases that speaks for the other secret, where both are tested together."""
         return None if self.cut.mirror is None else self.score.event(self.cut.mirror, not self.cut.high)
+
+    @property
+    def safe(self) -> float:
+        """The scale that it shows even where luck was two standard errors of what it looks like."""
+        return self.promise - 2 * self.cut.error / max(self.hunt.distance, 1e-9)
+
+    def beside(self, swapped: bool) -> tuple[Event, Cut] | None:
+        """One event that speaks for the second secret, or for the first, to be tested beside another that does so."""
+        if self.cut.mirror is None:
+            return (self.event, self.cut) if self.cut.swapped == swapped else None
+        alone = replace(self.cut, mirror=None, seen=self.cut.seen / 2)
+        event = self.mirror if swapped else self.event
+        return None if event is None else (event, alone)
 
     def add(self, batch: Batch, labels: Booleans) -> None:
         """Take more releases to choose the threshold on."""
@@ -112,7 +132,11 @@ class Candidate:
 
 @dataclass(eq=False)
 class Hunt:
-    """One pair of secrets, its releases so far, and the events that look best on them."""
+    """One pair of secrets, its releases so far, and the events that look best on them.
+
+    Attributes:
+        counts_all: whether releases are few patterns or labels, so that learning looks at all that were drawn.
+    """
 
     pair: tuple[Any, Any]
     distance: float
@@ -125,6 +149,7 @@ class Hunt:
     given_up: bool = False
     note: str = ""
     constant: bool = False
+    counts_all: bool = False
     _batches: list[Batch] = field(default_factory=list, repr=False)
     _labels: list[Booleans] = field(default_factory=list, repr=False)
 
@@ -174,6 +199,7 @@ class Hunt:
         patterns = fit_patterns(near, [view.of(first) for view in near], marks)
         if patterns is not None and len(patterns.known) <= _FEW_PATTERNS:
             views = []  # every function of the release is a function of its pattern
+        self.counts_all = not views  # patterns and labels alone are quickly counted
         columns = [np.asarray(view.of(first), dtype=np.float64) for view in views]
         keep = [place for place, column in enumerate(columns) if not _constant(column)]
         views, columns = [views[place] for place in keep], [columns[place] for place in keep]
@@ -183,7 +209,7 @@ class Hunt:
         if len(views) > 1:
             scores += fit_together(views, columns, marks, ranked, goal)
         scores += [Given(given_event(event)) for event in self.given]
-        end = min(size, half + max(half, most)) if views else size  # patterns alone are quickly counted
+        end = min(size, half + max(half, most)) if not self.counts_all else size
         second, others = _part(batch, slice(half, end)), labels[half:end]
         found = []
         for score in scores:

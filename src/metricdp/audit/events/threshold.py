@@ -60,6 +60,7 @@ class Cut:
         chance, other: the event's estimated probabilities, from the favoured secret and from the other. With a
             mirror: how often one of the two events comes from the secret that it speaks for, and from the other.
         error: the standard error of the logarithm of chance / other, as far as it was known when the cut was chosen.
+        seen: hits of the event, or of both, among the releases that it was chosen on.
         mirror: a second threshold, on the other side of the score, whose event speaks for the other secret; None
             where there is one event alone.
     """
@@ -71,14 +72,31 @@ class Cut:
     chance: float
     other: float
     error: float
+    seen: float
     mirror: float | None = None
 
     def rate(self, share: float) -> float:
         """The share of calls that hit, where ``share`` of the calls have the favoured secret."""
         return self.chance + self.other if self.mirror is not None else share * self.chance + (1 - share) * self.other
 
+    @property
+    def noise(self) -> float:
+        """The standard error that a test of one call would have, and one of n calls times √n."""
+        if self.mirror is not None:
+            return math.sqrt(1 / self.chance + 1 / self.other)
+        return 1 / math.sqrt(self.chance) + 1 / math.sqrt(self.other)
 
-NOTHING = Cut(-math.inf, 0.0, True, False, 0.0, 0.0, math.inf)
+    def horizon(self, share: float, calls: float) -> int:
+        """Hits that so many calls will surely bring.
+
+        A test that plans for more hits than come is worth nothing, and one that plans for a few too few is worth nearly
+        as much. So luck is allowed for twice: in the hits to come, and in those that the rate was estimated from.
+        """
+        expected = self.rate(share) * calls
+        return max(10, int(expected - 3 * math.sqrt(expected + expected**2 / max(self.seen, 1.0))))
+
+
+NOTHING = Cut(-math.inf, 0.0, True, False, 0.0, 0.0, math.inf, 0.0)
 """No cut yet."""
 
 
@@ -151,13 +169,15 @@ def best_cut(
         goal: what an event is wanted for.
         both_sides: whether small scores make events too.
         caution: from 0 to 1, how much of a good look is luck; 1: even neighbours are such by luck alone.
-        hints: thresholds for both secrets that are worth a look, since the promise suggests them.
+        hints: thresholds for both secrets that the promise suggests; they are looked at alone.
     """
     totals = (int(np.count_nonzero(labels)), int(labels.size - np.count_nonzero(labels)))
     kept = ~np.isnan(scores)
     if min(totals) == 0 or not kept.any():
         return None
     cells = _cells(scores[kept], labels[kept], totals)
+    if hints is not None:
+        return None if goal.delta else _hinted(cells, goal, hints)
     sides = (True, False) if both_sides else (True,)
     if len(cells.more) <= FEW and caution < 1:
         best = _best_of_few(cells.without_noise(shrunk), replace(goal, few=max(goal.few, caution)), sides)
@@ -170,8 +190,6 @@ def best_cut(
             found += _one_sided(wide, goal, sides)
         if both_sides and not goal.delta:
             found += _mirrored(wide, goal)
-    if hints is not None and both_sides and not goal.delta:
-        found += _hinted(cells, goal, hints)
     return max(found, key=lambda cut: cut.promise, default=None)
 
 
@@ -230,7 +248,8 @@ def _one_sided(cells: _Cells, goal: Goal, sides: Sequence[bool]) -> list[Cut]:
                 chance, other = float(more[best] / sizes[0]), float((less[best] + 0.5) / (sizes[1] + 1))
                 error = math.sqrt(1 / more[best] + 1 / max(float(less[best]), 1.0))
                 threshold = cells.threshold(best, high)
-                found.append(Cut(float(promise[best]), threshold, high, swapped, chance, other, error))
+                seen = float(more[best] + less[best])
+                found.append(Cut(float(promise[best]), threshold, high, swapped, chance, other, error, seen))
     return found
 
 
@@ -258,14 +277,15 @@ def _mirrored(cells: _Cells, goal: Goal) -> list[Cut]:
             if threshold == mirror:  # of neighbours, which must not share it
                 mirror = float(cells.high[two] if up else cells.low[two])
             error = _error(chance, other, totals)
-            found.append(Cut(float(promise[one, two]), threshold, up, False, chance, other, error, mirror))
+            seen = _seen(chance, other, totals)
+            found.append(Cut(float(promise[one, two]), threshold, up, False, chance, other, error, seen, mirror))
     return found
 
 
-def _hinted(cells: _Cells, goal: Goal, hints: tuple[float, float]) -> list[Cut]:
+def _hinted(cells: _Cells, goal: Goal, hints: tuple[float, float]) -> Cut | None:
     """Two events whose thresholds nobody chose: they need no doubt."""
     if hints[0] == hints[1]:
-        return []
+        return None
     totals, up = cells.totals, hints[0] > hints[1]
     shares = []
     for hint, high in zip(hints, (up, not up), strict=True):
@@ -279,14 +299,20 @@ def _hinted(cells: _Cells, goal: Goal, hints: tuple[float, float]) -> list[Cut]:
     sure = replace(goal, doubt=0.0)
     promise = float(_pooled(right, wrong, noise_right, noise_wrong, min(totals), sure, True)[0])
     if not math.isfinite(promise):
-        return []
+        return None
     chance, other = float(right[0]) / 2, max(float(wrong[0]) / 2, 0.5 / min(totals))
-    return [Cut(promise, hints[0], up, False, chance, other, _error(chance, other, totals), hints[1])]
+    error, seen = _error(chance, other, totals), _seen(chance, other, totals)
+    return Cut(promise, hints[0], up, False, chance, other, error, seen, hints[1])
 
 
 def _error(chance: float, other: float, totals: tuple[int, int]) -> float:
     """The standard error of the logarithm of the ratio of right guesses to wrong ones."""
     return math.sqrt((1 / chance + 1 / other) / (2 * min(totals)))
+
+
+def _seen(chance: float, other: float, totals: tuple[int, int]) -> float:
+    """Hits of two events, where the fewer releases of the two secrets count."""
+    return 2 * min(totals) * (chance + other)
 
 
 def _pooled(
@@ -301,7 +327,7 @@ def _pooled(
         surely = right * (hits + doubt**2 / 2 - doubt * np.sqrt(hits + doubt**2 / 4)) / hits
         at_most = each * (errors + doubt**2 / 2 + doubt * np.sqrt(errors + doubt**2 / 4))
         chance, other = right / 2, (wrong + 0.5 / fewest) / 2
-        ratio = np.log(surely) - np.log(at_most)
+        ratio = np.log(surely) - np.log(np.maximum(at_most, each / 2))
         promise = ratio - goal.errors * np.sqrt((1 / chance + 1 / other) / max(goal.calls, 1))
     promise[(hits < 8) | np.isnan(promise)] = -math.inf
     return np.asarray(promise)
