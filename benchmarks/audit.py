@@ -18,11 +18,16 @@ What is said of peers is what was found by this program with the version that is
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import importlib.abc
+import importlib.machinery
 import importlib.metadata
 import json
 import platform
+import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -216,9 +221,63 @@ def ours(_: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
     yield "randomized_response", mdp.randomized_response("ab", 1), None, [("a", "b")]
 
 
-def unknown(_: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
-    """Looked for, so that the table says whether it could be installed; nothing is said of its mechanisms."""
-    yield from ()
+def mldp_boxes(library: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
+    """Its mechanisms for words, epsilon 1, on 21 words that lie on a line, 2 apart."""
+    words = [f"word{number}" for number in range(21)]
+    vectors = importlib.import_module("gensim.models").KeyedVectors(2)
+    vectors.add_vectors(words, np.array([[2 * number, 0] for number in range(21)], dtype=np.float32))
+    claim = m.matrix(words, [[2 * abs(one - two) for two in range(21)] for one in range(21)])
+    pairs = [("word0", "word1"), ("word10", "word11")]
+    for name in ("multivariate_calibrated", "vickrey", "tem", "mahalanobis"):
+        mechanism = library.get_mechanism(
+            name, epsilon=1.0, embedding_matrix=vectors, dim=2, use_faiss=False, vocab=set(words)
+        )
+        yield name, mechanism.replace_word, claim, pairs
+
+
+def privkit_boxes(library: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
+    """Its planar Laplace noise, epsilon 0.01 for a metre, at two places, for secrets 100 m apart."""
+    noise = library.PlanarLaplace(epsilon=0.01)
+
+    def release(secret: Any) -> Any:
+        return noise.get_obfuscated_point(*secret)[:2]
+
+    step = 0.0009
+    yield (
+        "PlanarLaplace",
+        release,
+        m.great_circle() / 100,
+        [((60.0, 10.0), (60.0 + step, 10.0)), ((48.0, 2.0), (48.0, 2.0 + step)), ((0.1, 10.0), (0.1 + step, 10.0))],
+    )
+
+
+class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Empty modules in place of packages that are not installed.
+
+    A peer may import face detectors and tensor libraries which its noise does not call and which do not install here.
+    """
+
+    def __enter__(self) -> Absent:
+        self.names: set[str] = set()
+        sys.meta_path.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Last in the row: nobody else has it."""
+        self.names.add(name.partition(".")[0])
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        """A module whose every name is an empty class."""
+        module = types.ModuleType(spec.name)
+        module.__getattr__ = lambda name: type(name, (), {})  # type: ignore[method-assign]
+        return module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """There is nothing to run."""
 
 
 PEERS: dict[str, tuple[str, Callable[[Any], Iterator[tuple[str, Any, Any, list[Any]]]]]] = {
@@ -226,8 +285,8 @@ PEERS: dict[str, tuple[str, Callable[[Any], Iterator[tuple[str, Any, Any, list[A
     "opendp": ("opendp.prelude", opendp_boxes),
     "diffprivlib": ("diffprivlib", diffprivlib_boxes),
     "qif": ("qif", qif_boxes),
-    "mldp-text": ("mldp_text", unknown),
-    "privkit": ("privkit", unknown),
+    "mldp-text": ("mldp_text", mldp_boxes),
+    "privkit": ("privkit", privkit_boxes),
 }
 
 
@@ -238,7 +297,8 @@ def peers(only: list[str], seconds: float) -> Iterator[dict[str, Any]]:
             continue
         try:
             version = importlib.metadata.version(distribution)
-            library = importlib.import_module(module)
+            with Absent() if distribution == "privkit" else contextlib.nullcontext():
+                library = importlib.import_module(module)
         except Exception as error:
             yield {"library": distribution, "version": "", "mechanism": f"not here: {type(error).__name__}"}
             continue

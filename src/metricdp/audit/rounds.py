@@ -209,7 +209,8 @@ class Rounds:
     def _chosen(self) -> Candidate | None:
         """The best event that was not tested yet."""
         open_ones = [c for hunt in self.hunts for c in hunt.candidates if not c.used and not hunt.constant]
-        return max(open_ones, key=lambda candidate: candidate.preference, default=None)
+        best = max(open_ones, key=lambda candidate: candidate.preference, default=None)
+        return None if best is None else best.hunt.best_open()
 
     # Test
 

@@ -60,14 +60,18 @@ class Candidate:
 
     @property
     def preference(self) -> float:
-        """The promise, with a little taken off where the event is hard to say.
+        """The promise, with a little taken off where the event is hard to say."""
+        return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
+
+    @property
+    def rank(self) -> float:
+        """The preference among events of one pair.
 
         An event that the claim itself suggests was not chosen among many, and so not by luck: another must look better
         by more than luck explains.
         """
-        if self.score.hints is not None:
-            return self.promise + _BEYOND_LUCK * self.cut.error / max(self.hunt.distance, 1e-9)
-        return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
+        bonus = 0.0 if self.score.hints is None else _BEYOND_LUCK * self.cut.error
+        return self.preference + bonus / max(self.hunt.distance, 1e-9)
 
     @property
     def event(self) -> Event:
@@ -230,7 +234,7 @@ class Hunt:
 
     def best_open(self) -> Candidate | None:
         """The best candidate that was not tested."""
-        return max((c for c in self.candidates if not c.used), key=lambda c: c.preference, default=None)
+        return max((c for c in self.candidates if not c.used), key=lambda c: c.rank, default=None)
 
     def rivals(self, best: Candidate) -> list[Candidate]:
         """The candidates that are worth another look together with the best one."""
