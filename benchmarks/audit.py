@@ -257,8 +257,9 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     A peer may import face detectors and tensor libraries which its noise does not call and which do not install here.
     """
 
+    NAMES = ("deepface", "open3d", "osmnx", "pyproj", "retinaface", "skimage", "torch", "tf_keras", "cv2")
+
     def __enter__(self) -> Absent:
-        self.names: set[str] = set()
         sys.meta_path.append(self)
         return self
 
@@ -267,12 +268,12 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Last in the row: nobody else has it."""
-        self.names.add(name.partition(".")[0])
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.split(".")[0] in self.NAMES else None
 
     def create_module(self, spec: Any) -> types.ModuleType:
         """A module whose every name is an empty class."""
         module = types.ModuleType(spec.name)
+        module.__path__ = []
         module.__getattr__ = lambda name: type(name, (), {})  # type: ignore[method-assign]
         return module
 
@@ -300,7 +301,7 @@ def peers(only: list[str], seconds: float) -> Iterator[dict[str, Any]]:
             with Absent() if distribution == "privkit" else contextlib.nullcontext():
                 library = importlib.import_module(module)
         except Exception as error:
-            yield {"library": distribution, "version": "", "mechanism": f"not here: {type(error).__name__}"}
+            yield {"library": distribution, "version": "", "mechanism": f"not here: {error!r}"[:90]}
             continue
         for name, box, metric, pairs in boxes(library):
             try:

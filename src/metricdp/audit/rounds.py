@@ -226,7 +226,7 @@ class Rounds:
         ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
         known = (1 / max(cut.chance, 1e-9) + 1 / max(cut.other, 1e-9)) / (_ERROR * ratio) ** 2
         share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), 2 * self.plan.refine)
-        if best[0].score.hints is not None:
+        if len(worth) == 1 and best[0].score.hints is not None:
             share = self.plan.refine / 2  # its thresholds are known
         count = min(int(left * share / len(worth)), _MOST_REFINE)
         if self.time_limit is not None:

@@ -27,7 +27,6 @@ __all__ = ["MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
 
 
 _KEPT = 4
-_BEYOND_LUCK = 1.5  # standard errors
 _FEW_PATTERNS = 40
 _MOST_COLUMNS = 12
 
@@ -60,7 +59,12 @@ class Candidate:
 
     @property
     def preference(self) -> float:
-        """The promise, with a little taken off where the event is hard to say."""
+        """The promise, with a little taken off where the event is hard to say, or where luck is still in it.
+
+        The promise of an event that was chosen among many has luck taken off already.
+        """
+        if self.score.hints is not None:
+            return self.promise - self._luck
         return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
 
     @property
@@ -70,8 +74,11 @@ class Candidate:
         An event that the claim itself suggests was not chosen among many, and so not by luck: another must look better
         by more than luck explains.
         """
-        bonus = 0.0 if self.score.hints is None else _BEYOND_LUCK * self.cut.error
-        return self.preference + bonus / max(self.hunt.distance, 1e-9)
+        return self.preference if self.score.hints is None else self.promise + 1.5 * self._luck
+
+    @property
+    def _luck(self) -> float:
+        return self.cut.error / max(self.hunt.distance, 1e-9)
 
     @property
     def event(self) -> Event:
@@ -86,7 +93,7 @@ class Candidate:
     @property
     def safe(self) -> float:
         """The scale that it shows even where luck was two standard errors of what it looks like."""
-        return self.promise - 2 * self.cut.error / max(self.hunt.distance, 1e-9)
+        return self.promise - 2 * self._luck
 
     def beside(self, swapped: bool) -> tuple[Event, Cut] | None:
         """One event that speaks for the second secret, or for the first, to be tested beside another that does so."""
