@@ -257,7 +257,19 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     A peer may import face detectors and tensor libraries which its noise does not call and which do not install here.
     """
 
-    NAMES = ("deepface", "open3d", "osmnx", "pyproj", "retinaface", "skimage", "torch", "tf_keras", "cv2")
+    NAMES = (
+        "deepface",
+        "open3d",
+        "osmnx",
+        "pyproj",
+        "retinaface",
+        "skimage",
+        "torch",
+        "tf_keras",
+        "keras",
+        "tensorflow",
+        "cv2",
+    )
 
     def __enter__(self) -> Absent:
         sys.meta_path.append(self)
