@@ -413,3 +413,35 @@ def test_a_session_of_our_own_is_encrypted(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["true", "TIMESTAMP_MICROS"], done.stderr
     assert sizes_of(tmp_path / "out") == [1]
+
+
+def test_a_release_by_spark_is_charged_and_on_record_before_it_appears(spark, tmp_path, monkeypatch):
+    from metricdp.errors import BudgetError
+    from metricdp.ledger import Ledger
+    from metricdp.ledger.charging import policy_cap
+
+    rules = Policy.parse(SIMPLE + '\n[rows]\norder = "public"\n')
+    with Ledger.create(tmp_path / "spent.db") as ledger:
+        ledger.open_account("a", policy_cap(rules, 2))
+        bad = frame_of(spark, 10, health=["no such thing"] * 10)
+        with pytest.raises(DataError):
+            sanitize(bad, rules, ledger=ledger)
+        assert ledger.balance("a").charges == 0, "bad data cost nothing"
+        release = sanitize(frame_of(spark, 50), rules, tmp_path / "out", ledger=ledger, key="first")
+        assert release.path == tmp_path / "out"
+        charged, answered = [entry for entry in ledger.history("a") if entry.kind != "opened"]
+        assert (charged.kind, answered.kind, answered.charge) == ("charged", "answered", charged.sequence)
+        assert len(answered.body["answer"]["sha256"]) == 64
+
+        def gone(*_):
+            raise FileError("the disk is full")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Ledger, "answer", gone)
+            with pytest.raises(FileError):
+                sanitize(frame_of(spark, 50), rules, tmp_path / "never", ledger=ledger)
+        assert not (tmp_path / "never").exists()
+        with pytest.raises(BudgetError):
+            sanitize(frame_of(spark, 50), rules, tmp_path / "third", ledger=ledger)
+        assert not (tmp_path / "third").exists()
+        assert ledger.check()

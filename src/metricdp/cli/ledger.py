@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.options.ledger import LedgerOption
+from metricdp.cli.options.ledger import LedgerOption, WitnessOption, open_ledger
 from metricdp.visible import visible
 
 if TYPE_CHECKING:
-    from metricdp.ledger import Balance, Ledger, Receipt
+    from metricdp.ledger import Balance, Receipt
     from metricdp.metrics import Guarantee
 
 __all__ = ["ledger"]
 
 AccountOption = Annotated[str | None, typer.Option("--account", "-a", metavar="NAME", help="Of this account alone.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-WitnessOption = Annotated[
-    Path | None,
-    typer.Option("--witness", metavar="FILE", help="A file outside of the ledger that remembers its heads."),
-]
 
 ledger = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False
@@ -105,6 +101,7 @@ def account(
         str | None, typer.Option("--parent", metavar="NAME", help="An account that is charged with this one.")
     ] = None,
     unit: Annotated[str, typer.Option("--unit", metavar="TEXT", help="Whom the metric protects: `a person`.")] = "",
+    witness: WitnessOption = None,
     json: JsonOption = False,
 ) -> None:
     """Open an account with a cap: the most that all charges together may tell.
@@ -123,7 +120,7 @@ def account(
 
     with mistakes("the cap"):
         cap = _cap(metric, attribute or [], policy, times, delta)
-    with _opened(ledger) as found:
+    with open_ledger(ledger, witness) as found:
         made = found.open_account(
             name, cap, dataset=dataset, receiver=receiver, parent=parent, privacy_unit=unit, advanced=advanced
         )
@@ -147,7 +144,7 @@ def balance(
     """
     from metricdp.cli.console import print_result, print_text
 
-    with _opened(ledger) as found:
+    with open_ledger(ledger) as found:
         names = [name] if name is not None else found.account_names()
         balances = [found.balance(one) for one in names]
     if json:
@@ -172,7 +169,7 @@ def history(
     """
     from metricdp.cli.console import print_result, print_text
 
-    with _opened(ledger) as found:
+    with open_ledger(ledger) as found:
         entries = list(found.history(account, after=after, most=most))
     if json:
         print_result([entry.to_json() for entry in entries])
@@ -212,7 +209,7 @@ def check(
     for path in receipts or []:
         with mistakes(path):
             kept += _receipts(path)
-    with _opened(ledger) as found, spinner("checking"):
+    with open_ledger(ledger) as found, spinner("checking"):
         result = found.check(kept, witness=witness)
     if json:
         print_result(result.to_json())
@@ -240,20 +237,12 @@ def export(
     from metricdp.cli.options.output import check_output
 
     check_output("--out", out, (".csv", ".json"), overwrite)
-    with _opened(ledger) as found:
+    with open_ledger(ledger) as found:
         found.export(out, account, overwrite=overwrite)
     if json:
         print_result({"out": str(out)})
     else:
         print_text(f"Written to {visible(str(out))}")
-
-
-def _opened(url: str | None) -> Ledger:
-    from metricdp.cli.console import mistakes
-    from metricdp.ledger import Ledger
-
-    with mistakes("--ledger"):
-        return Ledger(url)
 
 
 def _cap(metric: str | None, columns: list[str], policy: Path | None, times: str, delta: str | None) -> Guarantee:

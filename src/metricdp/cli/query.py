@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.options.ledger import ChargedAccountOption, LedgerOption, refuse_without_ledger
+from metricdp.cli.options.ledger import (
+    ChargedAccountOption,
+    LedgerOption,
+    WitnessOption,
+    open_ledger,
+    refuse_without_ledger,
+)
 from metricdp.cli.options.report import PolicyOption
 from metricdp.cli.options.seed import noise
 from metricdp.cli.options.streams import is_dash
@@ -41,6 +47,7 @@ def query(
     ] = None,
     ledger: LedgerOption = None,
     account: ChargedAccountOption = None,
+    witness: WitnessOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
 ) -> None:
     """Answer a question about a table privately, each answer with its error bar.
@@ -81,7 +88,7 @@ def query(
     from metricdp.cli.options.streams import say
     from metricdp.cli.words.query import csv_text, json_text, plan_in_words, plan_tree, what_was_found
 
-    refuse_without_ledger(ledger, account, seed)
+    refuse_without_ledger(ledger, account, seed, witness)
     refuse_two_on_one(json, out=out)
     check_output("--out", out, (".csv", ".json"), overwrite, policy, Path(source))
     asking = _read(question, policy)
@@ -99,7 +106,8 @@ def query(
         else:
             from metricdp.sessions import Session
 
-            answers = Session(place, asking.policy.policy, ledger, account, engine=engine).ask(question)
+            with open_ledger(ledger, witness) as opened:
+                answers = Session(place, asking.policy.policy, opened, account, engine=engine).ask(question)
     if out is not None:
         from metricdp.sources.whole_files import appearing
 

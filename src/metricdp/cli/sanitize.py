@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.options.ledger import ChargedAccountOption, LedgerOption, refuse_without_ledger
+from metricdp.cli.options.ledger import (
+    ChargedAccountOption,
+    LedgerOption,
+    WitnessOption,
+    open_ledger,
+    refuse_without_ledger,
+)
 from metricdp.cli.options.report import ByOption, PolicyOption, ReportOption
 from metricdp.cli.options.seed import noise
 from metricdp.cli.options.streams import is_dash
@@ -71,6 +77,7 @@ def sanitize(
     ] = False,
     ledger: LedgerOption = None,
     account: ChargedAccountOption = None,
+    witness: WitnessOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Release a table privately, as a policy says.
@@ -103,7 +110,7 @@ def sanitize(
         raise typer.BadParameter("give -o OUT, or --dry-run to release nothing", param_hint="--out")
     if seed is not None and engine == "spark":
         raise typer.BadParameter("Spark's workers draw their own noise: no seed reaches them", param_hint="--seed")
-    refuse_without_ledger(ledger, account, seed)
+    refuse_without_ledger(ledger, account, seed, witness)
     refuse_two_on_one(json, out=out, report=report)
     place = read_source(source, table)
     read = place if isinstance(place, Path) else None
@@ -115,7 +122,8 @@ def sanitize(
         from metricdp.tables import sanitize as release_table
 
         earlier = [] if dry_run or ledger is not None or out is None else _earlier(out, rules)
-        with delivered(out or Path("nowhere"), ".csv") as target, noise(seed), _bar() as progress:
+        charged = nullcontext() if dry_run or ledger is None else open_ledger(ledger, witness)
+        with charged as book, delivered(out or Path("nowhere"), ".csv") as target, noise(seed), _bar() as progress:
             release = release_table(
                 place,
                 rules,
@@ -126,7 +134,7 @@ def sanitize(
                 check_first=check_first,
                 by=by,
                 source_digest=source_digest,
-                ledger=None if dry_run else ledger,
+                ledger=book,
                 account=account,
                 progress=progress,
             )

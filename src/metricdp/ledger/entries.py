@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import getpass
 import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from metricdp.errors import ArgumentError, FileError, MetricDPError
@@ -165,6 +167,26 @@ class Receipt:
             raise ArgumentError("this is no receipt of a ledger") from None
 
 
+@lru_cache(1024)
+def told(what: str) -> str:
+    """What a charge is for, told in a few words, as its entry holds it."""
+    return told_by(What.of(what))
+
+
+def told_by(words: What) -> str:
+    """What a charge is for, as its entry holds it."""
+    return canonical({"who": _user()} | words.to_json() | {"versions": own_versions() | dict(words.versions)})
+
+
+@lru_cache(1)
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+@lru_cache(1)
 def own_versions() -> dict[str, str]:
     """The versions of what runs here."""
     import metricdp

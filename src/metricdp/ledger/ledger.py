@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import hmac
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,18 @@ from metricdp.ledger.accounts import Account
 from metricdp.ledger.advanced import share
 from metricdp.ledger.caps import Cap
 from metricdp.ledger.directory import can_be_stored
-from metricdp.ledger.entries import CREATED, OPENED, Receipt, What, as_written, canonical, digest, own_versions
+from metricdp.ledger.entries import (
+    CREATED,
+    OPENED,
+    Receipt,
+    What,
+    as_written,
+    canonical,
+    digest,
+    own_versions,
+    told,
+    told_by,
+)
 from metricdp.ledger.grouping import Together
 from metricdp.ledger.opening import address, identity, refuse_foreign
 from metricdp.ledger.reader import Answered, LedgerReader, answer_in
@@ -212,6 +222,20 @@ class Ledger(LedgerReader):
             for charge, (sequence, head, repeated) in zip(ready, written, strict=True)
         ]
 
+    def charged_under(
+        self, key: str, account: str, guarantee: Guarantee, what: str | What, *, request: Any = None
+    ) -> Receipt | None:
+        """The receipt of an earlier charge for this request under this key; None where there is none.
+
+        Raises:
+            ArgumentError: the key belongs to another request.
+        """
+        ready = self._ready(account, guarantee, what, key, request)
+        with self._store.reading() as run:
+            transaction = Transaction(run, self._directory, None, self._now)
+            found = transaction.earlier(self._directory.account(run, account), key, ready.request)
+        return None if found is None else Receipt(self.id, *found, account, True)
+
     def answer(self, charge: Receipt, answer: Any) -> Answered:
         """Store the answer of a charge; it may leave when this returns.
 
@@ -311,8 +335,8 @@ class Ledger(LedgerReader):
 
     def _ready(self, account: str, guarantee: Guarantee, what: str | What, key: str | None, request: Any) -> Charge:
         price = self._price(guarantee)
-        told = _told(what) if isinstance(what, str) else _in_entry(What.of(what))
-        body = f'{{"guarantee":{price.text},"what":{told}}}'
+        words = told(what) if isinstance(what, str) else told_by(What.of(what))
+        body = f'{{"guarantee":{price.text},"what":{words}}}'
         bound = None
         if key is not None:
             if not _is_name(key):
@@ -358,26 +382,3 @@ def _is_name(name: object) -> bool:
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
         return False
     return can_be_stored(name)
-
-
-@lru_cache(1)
-def _versions() -> dict[str, str]:
-    return own_versions()
-
-
-@lru_cache(1024)
-def _told(what: str) -> str:
-    return _in_entry(What.of(what))
-
-
-def _in_entry(words: What) -> str:
-    """What a charge is for, as its entry holds it."""
-    return canonical({"who": _user()} | words.to_json() | {"versions": _versions() | dict(words.versions)})
-
-
-@lru_cache(1)
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "unknown"

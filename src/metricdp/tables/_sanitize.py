@@ -9,7 +9,6 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import pyarrow as pa
 
-from metricdp.errors import ArgumentError
 from metricdp.policies.policy import Policy
 from metricdp.sources.databases import DatabaseTable, database_table
 from metricdp.sources.dialect import Dialect
@@ -18,7 +17,7 @@ from metricdp.sources.opening import open_table
 from metricdp.sources.sinks import check_table_output
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.whole_files import check_output
-from metricdp.tables.charged import Debit, charged
+from metricdp.tables.charged import Debit, charged, charged_on_spark
 from metricdp.tables.engines.local import LocalRun
 from metricdp.tables.output_types import check_types
 from metricdp.tables.release import Release
@@ -153,17 +152,12 @@ def sanitize(
             return Release(Report.of(rules, opened.rows, plan.declared), None, checked="rows" if rows else "types")
         rules.refuse_without_ledger(ledger is not None)
         if ledger is not None:
-            if on_spark:
-                raise ArgumentError("a ledger is charged by a run of this process: give engine='local', or a file")
             debit = Debit.of(ledger, account, rules, source_name(source, opened), key, by)
-            return _with_origin(
-                charged(opened, plan, target, debit, by=by, overwrite=overwrite, progress=progress),
-                source,
-                opened,
-                by,
-                source_digest,
-            )
-        if on_spark:
+            if on_spark:
+                release = charged_on_spark(opened, plan, target, debit, overwrite=overwrite)
+            else:
+                release = charged(opened, plan, target, debit, by=by, overwrite=overwrite, progress=progress)
+        elif on_spark:
             from metricdp.tables.engines.spark import sanitize_with_spark
 
             release = sanitize_with_spark(opened, plan, target, overwrite=overwrite, check_first=check_first)

@@ -24,7 +24,7 @@ from metricdp.tables.engines.local import LocalRun
 from metricdp.tables.release import Release
 from metricdp.tables.sanitizer import Sanitizer
 
-__all__ = ["Debit", "charged"]
+__all__ = ["Debit", "charged", "charged_on_spark"]
 
 Progress = Callable[[int, int | None], object]
 
@@ -75,6 +75,11 @@ class Debit:
             raise self.has_its_result()
         return receipt
 
+    def put_on_record(self, receipt: Receipt, sha256: str | None, private: bool) -> None:
+        """Store the digest of the result; it may leave when this returns."""
+        if self.ledger.answer(receipt, {"sha256": sha256, "private": private}).repeated:
+            raise self.has_its_result()  # another run under the same key was first: of two for one charge, one leaves
+
     def has_its_result(self) -> ArgumentError:
         """What a second table for one charge is refused with."""
         return ArgumentError(
@@ -117,10 +122,36 @@ def _made(
         run.check(progress)
         receipt = debit.charge()
         release = run.release(True, progress)
-    stands = debit.ledger.answer(receipt, {"sha256": digested(release), "private": release.report.private})
-    if stands.repeated:  # another run under the same key was first: of two tables for one charge, one leaves
-        raise debit.has_its_result()
+    debit.put_on_record(receipt, digested(release), release.report.private)
     return release
+
+
+def charged_on_spark(
+    opened: OpenTable, plan: Sanitizer, target: Path | None, debit: Debit, *, overwrite: bool
+) -> Release[Any]:
+    """The same on Spark: checked by its workers, charged and put on record by this process."""
+    from metricdp.tables.engines.spark import sanitize_with_spark
+
+    receipts: list[Receipt] = []
+
+    def put_on_record(private: bool, folder: Path | None) -> None:
+        debit.put_on_record(receipts[0], None if folder is None else _digest_of_folder(folder), private)
+
+    return sanitize_with_spark(
+        opened,
+        plan,
+        target,
+        overwrite=overwrite,
+        check_first=True,
+        charge=lambda: receipts.append(debit.charge()),
+        put_on_record=put_on_record,
+    )
+
+
+def _digest_of_folder(folder: Path) -> str:
+    """Of the names of its files and the digests of each, in the order of their names."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return digest("".join(f"{path.relative_to(folder).as_posix()} {file_digest(path)}\n" for path in files))
 
 
 def _digest_of_table(table: Any) -> str | None:

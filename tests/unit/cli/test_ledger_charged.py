@@ -108,3 +108,23 @@ def test_a_policy_that_requires_a_ledger(run, here):
     assert "requires a ledger" in run("sanitize", "people.csv", "-p", "strict.toml", "-o", "o.csv", status=2)
     run("query", "people.csv", COUNT, "-p", "strict.toml", "-l", "spent.db")
     assert charges() == 1
+
+
+def test_a_witness_of_what_commands_charge(run, here):
+    charged = ["-p", "people.toml", "-l", "spent.db", "--witness", "heads.txt"]
+    told = run("query", "people.csv", COUNT, *charged)
+    assert "heads.txt is a new witness" in told
+    kept = (here / "spent.db").read_bytes()
+    told = run("sanitize", "people.csv", *charged, "-o", "out.parquet")
+    assert "new witness" not in told
+    assert len((here / "heads.txt").read_text().splitlines()) == 5, "its name, and two entries for each release"
+    run("ledger", "check", "-l", "spent.db", "--witness", "heads.txt")
+    for name in ("spent.db-wal", "spent.db-shm"):
+        (here / name).unlink(missing_ok=True)
+    (here / "spent.db").write_bytes(kept)  # the backup from before the table
+    assert "lacks what its witness saw" in run("sanitize", "people.csv", *charged, "-o", "b.parquet", status=2)
+    assert "lacks what its witness saw" in run("query", "people.csv", COUNT, *charged, status=2)
+    assert not (here / "b.parquet").exists()
+    assert "it goes with --ledger" in run(
+        "query", "people.csv", COUNT, "-p", "people.toml", "--witness", "w.txt", status=2
+    )

@@ -149,13 +149,13 @@ def test_as_little_as_the_error_asks_for(session):
         session.ask("select avg(age) from people where sex = 'F'", within=5)
     with pytest.raises(ArgumentError, match="positive"):
         session.ask(COUNT, within=0)
-    with pytest.raises(ArgumentError, match="goes with within"):
+    with pytest.raises(ArgumentError, match="go with within"):
         session.ask(COUNT, most=1)
 
 
 def test_less_would_not_have_been_enough(session):
     (bar,) = session.preview(COUNT).error_bars.values()
-    asking = session._read(COUNT, 4 * bar)
+    asking = session._precise(COUNT, 4 * bar, None, None, None)
     less = replace(asking, scale=asking.scale * Fraction(99, 100))
     assert max(less.error_bars().values()) > 4 * bar
 

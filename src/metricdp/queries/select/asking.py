@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,12 @@ from metricdp.metrics import Guarantee
 from metricdp.policies.askable import Askable
 from metricdp.policies.policy import Policy
 from metricdp.policies.sql.statements import Aggregate, Select, read_select
-from metricdp.queries.select.averages import CONFIDENCE, Noisy, average
+from metricdp.queries.select.averages import CONFIDENCE, Noisy, average, widest_average
 from metricdp.queries.select.division import Division, Shares
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
 from metricdp.queries.select.single_number import Single, single
-from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers
+from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import (
     Amount,
     LinearPart,
@@ -29,6 +29,7 @@ from metricdp.queries.select.totals import (
     check_numbers,
     check_records,
     holds_numbers,
+    why_shared,
 )
 from metricdp.queries.single.plan import AnswerPlan
 from metricdp.queries.universes.engines.grouping import declared_types
@@ -130,10 +131,11 @@ class Asking:
         needed: dict[Amount, None] = {}
         for group in range(len(self.division.labels)):
             for aggregate in self.select.aggregates:
-                needed |= dict.fromkeys(self._amounts(aggregate, group))
+                needed |= dict.fromkeys(self.amounts_of(aggregate, group))
         return tuple(needed)
 
-    def _amounts(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
+    def amounts_of(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
+        """The linear queries that an answer is made of: of an average, the sum and the count."""
         if aggregate.kind == "count":
             return (Amount("count", self._counted(aggregate.column), group),)
         if aggregate.kind == "sum":
@@ -236,32 +238,51 @@ class Asking:
 
     # Errors to expect
 
-    def error_bars(self) -> dict[str, float | None]:
-        """For each thing asked, the widest error bar of its groups, before anything is read; None for averages.
+    def error_bars(
+        self, fewest: Mapping[Amount, Fraction] | None = None, confidence: Fraction = CONFIDENCE
+    ) -> dict[str, float | None]:
+        """For each thing asked, the widest error bar of its groups, before anything is read.
 
-        The error bar of an average depends on how many there are of whom, which is secret.
+        The error bar of an average depends on how many there are of whom. It is None where that is secret.
+
+        Args:
+            fewest: how many there are at least, where somebody knows; see `widest_average`.
+            confidence: of each error bar.
         """
-        bars: dict[str, float | None] = {}
+        known = self._public_counts | dict(fewest or {})
         allocation = None if self.linear is None else self.linear.allocate()
         alone = None if self.linear is None or allocation is None else single(self.linear, allocation)
+        noisy = {amount: self._noisy(place, allocation, alone) for place, amount in enumerate(self.amounts)}
+        groups = range(len(self.division.labels))
+        bars: dict[str, float | None] = {}
         for aggregate in self.select.aggregates:
+            amounts = [self.amounts_of(aggregate, group) for group in groups]
             if aggregate.kind == "percentile":
-                bars[aggregate.name] = self.percentiles[aggregate.name].plan.error_bar(float(CONFIDENCE))
-            elif aggregate.kind == "average":
-                bars[aggregate.name] = None
+                bars[aggregate.name] = self.percentiles[aggregate.name].plan.error_bar(float(confidence))
+            elif aggregate.kind != "average":
+                bars[aggregate.name] = max((noisy[amount].bar(confidence) for (amount,) in amounts), default=0.0)
+            elif all(count in known for _, count in amounts):
+                assert aggregate.column is not None
+                bounds = bounds_of(self.policy.column(aggregate.column))
+                bars[aggregate.name] = max(
+                    widest_average(noisy[total], noisy[count], total.centre, bounds, known[count], len(groups))
+                    for total, count in amounts
+                )
             else:
-                groups = range(len(self.division.labels))
-                wanted = {amount for group in groups for amount in self._amounts(aggregate, group)}
-                places = [place for place, amount in enumerate(self.amounts) if amount in wanted]
-                bars[aggregate.name] = max((self._reach(place, allocation, alone) for place in places), default=0.0)
+                bars[aggregate.name] = None
         return bars
 
-    def _reach(self, place: int, allocation: Allocation | GroupNoise | None, alone: Single | None) -> float:
+    @property
+    def _public_counts(self) -> dict[Amount, Fraction]:
+        """The number of all records, where it is public."""
+        whole = self.policy.absent is None and self.select.where is None and not self.select.groups
+        return {Amount("count", None, 0): Fraction(self.policy.most)} if whole else {}
+
+    def _noisy(self, place: int, allocation: Allocation | GroupNoise | None, alone: Single | None) -> Noisy:
         mechanism = None if allocation is None else allocation.mechanism(place, self.policy.most)
         if mechanism is None:
-            return 0.0
-        reach = mechanism.radius if alone is None else alone.plan.error_bar
-        return float(reach(float(CONFIDENCE)) or 0.0)
+            return Noisy(0.0, None)
+        return Noisy(0.0, mechanism.radius if alone is None else alone.plan.error_bar)
 
     # Answers
 
@@ -316,7 +337,7 @@ class Asking:
             self.policy,
             self.division.labels,
             tuple(zip(*columns.values(), strict=True)),
-            tuple(_claimed(part, columns) for part in parts),
+            tuple(claimed(part, columns) for part in parts),
             self.columns,
             self.guarantee,
             float(CONFIDENCE),
@@ -347,10 +368,10 @@ class Asking:
             return Part(names, shares, _noise(alone.plan), alone.plan.optimal, alone.plan.why)
         if not any(allocation.scales):
             return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
-        return Part(names, shares, "Laplace noise", False, _why(allocation))
+        return Part(names, shares, "Laplace noise", False, why_shared(allocation))
 
     def _found(self, aggregate: Aggregate, group: int, noisy: dict[Amount, Noisy]) -> TableAnswer:
-        amounts = self._amounts(aggregate, group)
+        amounts = self.amounts_of(aggregate, group)
         first, *second = (noisy[amount] for amount in amounts)
         if aggregate.kind == "count":
             return TableAnswer(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < self.policy.most)
@@ -375,22 +396,5 @@ class Asking:
         return found, Part((name,), part.shares.columns, _noise(planned), planned.optimal and known, why)
 
 
-def _claimed(part: Part, columns: dict[str, list[TableAnswer]]) -> Part:
-    """The part, without a claim where an answer of it tells next to nothing."""
-    if not part.optimal or all(found.tells for name in part.answers for found in columns[name]):
-        return part
-    return replace(part, optimal=False, why="nothing is claimed for an answer that tells next to nothing")
-
-
 def _noise(planned: AnswerPlan) -> str:
-    if planned.mechanism is None:
-        return "no noise"
-    return planned.mechanism.name
-
-
-def _why(allocation: Allocation | GroupNoise) -> str:
-    assert allocation.gap is not None  # the best was looked for
-    return (
-        "no Laplace noise on these answers has a lower mean squared error, each beside the most that one record can "
-        f"add, up to {max(allocation.gap, 1e-9):.1g} of it; other noise may be better"
-    )
+    return "no noise" if planned.mechanism is None else planned.mechanism.name

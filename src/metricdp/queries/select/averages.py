@@ -9,10 +9,13 @@ from fractions import Fraction
 from metricdp.exact.balls import float_above
 from metricdp.queries.select.table_answers import TableAnswer
 
-__all__ = ["CONFIDENCE", "Noisy", "average"]
+__all__ = ["CONFIDENCE", "Noisy", "average", "widest_average"]
 
 CONFIDENCE = Fraction(95, 100)
 """Of every error bar."""
+
+_UNSURE = Fraction(1, 100)
+"""How likely it is at most that the noise of some group is larger than `widest_average` takes it to be."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,7 @@ def average(
     is one of somebody at least, since of nobody there is no average, and of no more than there are records.
     """
     low, high = bounds
-    both = total.reach is not None and count.reach is not None
-    confidence = 1 - (1 - CONFIDENCE) / 2 if both else CONFIDENCE
+    confidence = _of_each(total, count)
     added, off = Fraction(total.value), Fraction(total.bar(confidence))
     number, away = Fraction(count.value), Fraction(count.bar(confidence))
 
@@ -54,3 +56,45 @@ def average(
         ends = [low, high]
     bar = float_above(max(abs(within(end) - value) for end in ends))
     return TableAnswer(float(value), bar, 2 * Fraction(bar) < high - low)
+
+
+def widest_average(
+    total: Noisy,
+    count: Noisy,
+    centre: Fraction,
+    bounds: tuple[Fraction | float, Fraction | float],
+    fewest: Fraction,
+    groups: int,
+) -> float:
+    """An error bar of `average` that is not passed where there are so many or more, before anything is drawn.
+
+    It is for the case that the true sum and count are within their bars; in the others nothing may be known. The noise
+    is taken to be within a reach that it passes in 1 case of 100, all groups together. With n of them or more, the
+    noisy count at least m = n - reach, and sums from the centre of at most H each, `average` moves by
+    ``(H n + reach of the sum) · bar of the count / (m (m - bar of the count)) + bar of the sum / (m - bar of the
+    count)``, which falls with n.
+
+    Args:
+        total: the noise of the sum; its value does not matter.
+        count: that of the count.
+        centre: what is taken from each value before it is added.
+        bounds: of the values.
+        fewest: how many there are at least.
+        groups: how many averages are asked for.
+    """
+    low, high = (Fraction(bound) for bound in bounds)
+    confidence = _of_each(total, count)
+    off, away = Fraction(total.bar(confidence)), Fraction(count.bar(confidence))
+    sure = 1 - _UNSURE / (2 * groups)
+    number = fewest - Fraction(count.bar(sure))
+    if number - away < 1:  # of nobody there is no average
+        return float_above(high - low)
+    added = max(abs(low - centre), abs(high - centre)) * fewest + Fraction(total.bar(sure))
+    bar = added * away / (number * (number - away)) + off / (number - away)
+    return float_above(min(bar, high - low))
+
+
+def _of_each(total: Noisy, count: Noisy) -> Fraction:
+    """The confidence of each bar: where both are noisy, each fails half as often."""
+    both = total.reach is not None and count.reach is not None
+    return 1 - (1 - CONFIDENCE) / 2 if both else CONFIDENCE

@@ -16,7 +16,7 @@ from metricdp.metrics.released import Released
 from metricdp.policies.askable import Askable
 from metricdp.policies.sql.statements import Select
 
-__all__ = ["Part", "TableAnswer", "TableAnswers"]
+__all__ = ["Part", "TableAnswer", "TableAnswers", "claimed"]
 
 
 @dataclass(frozen=True)
@@ -218,3 +218,10 @@ def _plain(value: Any) -> Any:
 
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def claimed(part: Part, columns: dict[str, list[TableAnswer]]) -> Part:
+    """The part, without a claim where an answer of it tells next to nothing."""
+    if not part.optimal or all(found.tells for name in part.answers for found in columns[name]):
+        return part
+    return replace(part, optimal=False, why="nothing is claimed for an answer that tells next to nothing")

@@ -36,7 +36,7 @@ from metricdp.queries.workloads.workload import Workload
 from metricdp.sources.opening import count_rows
 from metricdp.sources.table import Declared
 
-__all__ = ["Amount", "LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers"]
+__all__ = ["Amount", "LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers", "why_shared"]
 
 _MOST_ANSWERS_IN_MATRIX = 24
 """More answers than this are looked at by what is alike in their groups, not one by one."""
@@ -354,3 +354,12 @@ def _stand_ins(cell: Interval, every: bool) -> list[Any]:
 def _bends_outward(metric: Metric) -> bool:
     """Whether the distance of two numbers is a concave function of their difference, wherever they differ."""
     return metric.concave and not any(leaf.moments for leaf in metric.leaves)
+
+
+def why_shared(allocation: Allocation | GroupNoise) -> str:
+    """What is known of noise that is shared among answers."""
+    assert allocation.gap is not None  # the best was looked for
+    return (
+        "no Laplace noise on these answers has a lower mean squared error, each beside the most that one record can "
+        f"add, up to {max(allocation.gap, 1e-9):.1g} of it; other noise may be better"
+    )

@@ -55,27 +55,50 @@ _UNREADABLE = "Spark could not read the table to its end: a part is damaged, or 
 
 
 def sanitize_with_spark(
-    opened: OpenTable, plan: Sanitizer, target: Path | None, *, overwrite: bool = False, check_first: bool = False
+    opened: OpenTable,
+    plan: Sanitizer,
+    target: Path | None,
+    *,
+    overwrite: bool = False,
+    check_first: bool = False,
+    charge: Callable[[], None] | None = None,
+    put_on_record: Callable[[bool, Path | None], None] | None = None,
 ) -> Release[Any]:
     """Release a Spark frame, or a file that one of Spark's tasks reads.
 
     The result is drawn once and stored: a lazy one would draw fresh noise at every action, and an average over actions
     would take the noise away. A task of the first step that is tried again draws again, but only one of its results is
     ever kept, and what is lost after that is an error, not a second draw.
+
+    Args:
+        opened: the table.
+        plan: how it is released.
+        target: the folder to make; None for a frame.
+        overwrite: whether the folder may be there already.
+        check_first: whether the whole table is read and checked before anything else.
+        charge: called after the check, and before noise is drawn.
+        put_on_record: called with whether the result is private, and its folder before that appears, or None.
     """
     with _named_errors(plan.policy):
         run = _Run(opened, plan)
         if check_first:
             run.check()
+        if charge is not None:
+            charge()
         parcels = run.released()
         if plan.policy.person is not None:
             parcels = run.within_bound(parcels, plan.policy.person)
         report = Report.of(plan.policy, parcels.rows, plan.declared, private=bits().private)
         if target is None:
-            return Release(report, run.frame(parcels))
+            frame = run.frame(parcels)
+            if put_on_record is not None:
+                put_on_record(report.private, None)
+            return Release(report, frame)
         with folder_sink(target, overwrite) as folder:
             run.write(parcels, folder)
             (folder / CLAIM_FILE).write_text(json.dumps(report.claim()), encoding="utf-8")
+            if put_on_record is not None:
+                put_on_record(report.private, folder)
         return Release(report, None, target)
 
 
