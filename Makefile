@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-audit bench-ledger ledger-kill coverage exam clean
+.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-estimates bench-audit bench-ledger ledger-kill coverage exam clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a co
 	@$(VENV)/bin/python benchmarks/tables.py
 	@$(VENV)/bin/python benchmarks/tables.py --columns
 	@$(VENV)/bin/python benchmarks/tables_spark.py
+
+bench-estimates: $(VENV)/.dev  ## errors of naive and corrected answers from released tables (--repeats 20 is short)
+	@$(VENV)/bin/python benchmarks/estimates.py
 
 bench-audit: $(BENCH)/.ready  ## the audit beside DP-Sniper's published numbers, its gallery, and peers (an hour)
 	@$(BENCH)/bin/python benchmarks/audit.py

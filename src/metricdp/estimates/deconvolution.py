@@ -125,7 +125,7 @@ class _Climb:
         return new / new.sum(), float(self.parts @ np.log(mixed)), ratios
 
     def run(self, shares: Floats, most: int) -> FittedShares:
-        done, ended = 0, False
+        done, ended, longest = 0, False, 4.0
         while done < most and not ended:
             first, height, ratios = self.update(shares)
             done += 1
@@ -140,13 +140,16 @@ class _Climb:
             step, bend = first - shares, second - 2 * first + shares
             curve = math.sqrt(float(bend @ bend))
             if curve > 0:
-                stride = max(1.0, math.sqrt(float(step @ step)) / curve)
+                stride = min(longest, max(1.0, math.sqrt(float(step @ step)) / curve))
                 tried = np.maximum(shares + 2 * stride * step + stride**2 * bend, 1e-3 * second)
                 if stride > 1:
                     after, reached, _ = self.update(tried / tried.sum())
                     done += 1
                     if reached >= between:
                         second = after
+                        longest *= 4.0 if stride == longest else 1.0
+                    else:
+                        longest = max(4.0, longest / 4)
             shares = second
         return self._fitted(shares, done, ended)
 
