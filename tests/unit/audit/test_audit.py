@@ -1,6 +1,7 @@
 """The audit: what it finds, what it refuses, and what it makes of boxes that misbehave."""
 
 import math
+import sys
 import time
 
 import numpy as np
@@ -149,6 +150,17 @@ def test_a_box_that_raises_for_one_secret_is_evidence():
     assert evidence.scale_at_least > 3
 
 
+def test_a_box_that_ends_the_program_for_one_secret_does_not_end_the_audit():
+    assert audit(lambda secret: sys.exit(3) if secret else 5, [(0, 1)], m.absolute(), samples=2000).scale_at_least > 3
+
+
+def test_arrays_of_changing_length():
+    def release(secret):
+        return np.arange(int(generator.integers(1, 4)) + secret)
+
+    assert audit(release, [(0, 1)], m.absolute(), samples=3000).scale_at_least > 3
+
+
 def test_a_box_that_hangs_for_one_secret_is_evidence():
     def release(secret):
         if secret == 1 and generator.random() < 0.5:
@@ -165,7 +177,9 @@ def test_a_box_that_always_hangs_is_an_error_that_says_so():
         audit(one_at_a_time(lambda _: time.sleep(60), limit=0.01), [(0, 1)], m.absolute(), samples=600)
 
 
-@pytest.mark.parametrize("other", [math.nan, None, "text", (1.0, 2.0), np.float32(3.5)], ids=repr)
+@pytest.mark.parametrize(
+    "other", [math.nan, None, "text", (1.0, 2.0), np.float32(3.5), np.zeros(2), np.datetime64("NaT"), 10**400], ids=str
+)
 def test_another_kind_of_release_for_one_secret_is_evidence(other):
     def release(secret):
         return other if secret == 1 and generator.random() < 0.5 else noisy(secret)

@@ -113,13 +113,13 @@ class Calls(Box):
                 except KeyboardInterrupt:
                     interrupted = True
                     break
-                except Exception as error:
+                except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
                     release = Failure(f"raised {type(error).__name__}")
                 finally:
                     watch.end()
                 seconds[number] = clock() - start
                 releases.append(release)
-        quick = [second for second, each in zip(seconds, releases, strict=False) if each != Failure("hung")]
+        quick = [second for second, each in zip(seconds, releases, strict=False) if not isinstance(each, Failure)]
         if len(quick) >= 8:
             self._typical = float(np.median(quick))
         return Batch(releases, seconds[: len(releases)], interrupted)

@@ -166,6 +166,8 @@ def outcome(z: Any) -> str:
         return z.words
     if isinstance(z, (float, np.floating)) and math.isnan(z):
         return "NaN"
+    if isinstance(z, (np.datetime64, np.timedelta64)) and np.isnat(z):
+        return "NaT"
     if isinstance(z, np.ndarray):
         return f"array of {z.dtype} {z.shape}"
     if isinstance(z, (tuple, list)):

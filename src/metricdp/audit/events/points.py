@@ -12,6 +12,8 @@ from metricdp.exact.arrays import Floats
 
 __all__ = ["as_points", "points_of"]
 
+_LARGEST = 10**308  # an int beyond it has no float
+
 
 def as_points(releases: Any, size: int | None = None) -> Floats | None:
     """The releases as rows of numbers, with NaN where one is no point of that size; None where none is one of any size.
@@ -38,12 +40,17 @@ def as_points(releases: Any, size: int | None = None) -> Floats | None:
 
 def _size(release: Any) -> int | None:
     """How many numbers a release is; None where it is something else."""
+    if isinstance(release, int) and abs(release) > _LARGEST:
+        return None
     if isinstance(release, (int, float, np.number)) and not isinstance(release, bool):
         return 1
     if isinstance(release, np.ndarray):
         return int(release.size) if release.dtype.kind in "biuf" and release.ndim == 1 and release.size else None
     if isinstance(release, (tuple, list)) and release:
-        numbers = all(isinstance(part, (int, float, np.number)) for part in release)
+        numbers = all(
+            isinstance(part, (int, float, np.number)) and not (isinstance(part, int) and abs(part) > _LARGEST)
+            for part in release
+        )
         return len(release) if numbers else None
     return None
 

@@ -333,7 +333,7 @@ def _key(release: Any) -> Any:
     if isinstance(release, list):
         return tuple(map(_key, release))
     if isinstance(release, np.ndarray):
-        return tuple(release.tolist())
+        return _key(release.tolist())
     try:
         hash(release)
     except TypeError:
