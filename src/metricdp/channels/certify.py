@@ -28,6 +28,7 @@ _SLACK = 1e-11
 _EVEN = _SLACK / 8
 """How much the rows may still differ in their sums when they are divided by them."""
 
+_FARTHEST = 30_000.0
 _SPARE_BITS = 64
 _ATTEMPTS = 8
 _MERGING = (1e-8, 1e-6, 1e-4, 1e-2)
@@ -129,8 +130,9 @@ def shorter_distances(pairs: Pairs, slack: float = _SLACK, near: float | None = 
     """The greatest metric d' with ``d' <= d - slack`` between different points, and 0 between those within ``near``.
 
     By shortest paths. Columns in the cone of d' are that far inside every constraint, which leaves room for rounding.
+    Distances beyond `_FARTHEST` are taken as that, which is stricter: nobody stores a number as small as exp(-10^400).
     """
-    distances = pairs.distances
+    distances = np.where(pairs.constrained, np.minimum(pairs.distances, _FARTHEST), pairs.distances)
     shorter = np.where(distances > (4 * slack * len(pairs) if near is None else near), distances - slack, 0.0)
     np.fill_diagonal(shorter, 0.0)
     for middle in range(len(shorter)):

@@ -256,3 +256,11 @@ def test_wrong_labels():
         certify(Channel.from_matrix([0, 7], "ab", [["1/2", "1/2"]] * 2), mdp.Space.line(2))
     with pytest.raises(ArgumentError):
         certify(np.eye(2), m.absolute())
+
+
+@pytest.mark.parametrize("points", [[0, 10**400, 1], [0, 10**20, 1], [-(10**400), 10**400]], ids=str)
+def test_distances_beyond_floats_and_beyond_memory(points):
+    space = Space(points, mdp.metrics.absolute())
+    certified = certify(np.eye(len(points)), space)
+    assert verify(certified, space)
+    assert certified.moved < 0.3

@@ -331,7 +331,7 @@ def _dual(columns: list[list[Fraction]], costs: list[Fraction]) -> list[Fraction
 
 def _edges(space: Space) -> list[Edge]:
     """The pairs whose constraints do not follow from others, as far as floats tell: it only guides the solver."""
-    distances = space.distances
+    distances = np.minimum(space.distances, 1e300)
     edges = []
     for i in range(len(space)):
         for j in range(len(space)):

@@ -135,7 +135,7 @@ def fit_marginals(
         watch: the time limit, after which it ends with the best so far.
 
     >>> made = fit_marginals((2, 2), [(0,), (1,)], [np.array([6.0, 4.0]), np.array([12.0, -2.0])], [1.0, 1.0], 10.0)
-    >>> made.counts((0,)).round(3).tolist(), abs(made.counts((1,)) - [10, 0]).max() < 0.1
+    >>> made.counts((0,)).round(3).tolist(), bool(abs(made.counts((1,)) - [10, 0]).max() < 0.1)
     ([6.0, 4.0], True)
     """
     watch = watch or Stopwatch()
