@@ -209,10 +209,11 @@ def _certified(plain: Channel, wanted: Floats, space: Space) -> Certified:
         if not math.isfinite(moved):
             return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, None)
         lower, upper = (np.where(apart.infinite, 0.0, ends) for ends in (apart.lower, apart.upper))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # distances beyond floats
             rises = np.where(change > 0, change * upper, change * lower)
             rises = np.where(change == 0, 0.0, rises)
-            cost = max(0.0, float(rises.sum(axis=1).max()) + float((abs(rises)).sum(axis=1).max()) * 2.0**-40)
+            rise = float(rises.sum(axis=1).max()) + float((abs(rises)).sum(axis=1).max()) * 2.0**-40
+            cost = math.inf if math.isnan(rise) else max(0.0, rise)
             cost += error * float(upper.max()) if error else 0.0
     return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
 

@@ -258,9 +258,9 @@ def test_wrong_labels():
         certify(np.eye(2), m.absolute())
 
 
-@pytest.mark.parametrize("points", [[0, 10**400, 1], [0, 10**20, 1], [-(10**400), 10**400]], ids=str)
+@pytest.mark.parametrize("points", [[0, 10**400, 1], [0, 10**20, 1], [-(10**400), 10**400]], ids=["one", "two", "both"])
 def test_distances_beyond_floats_and_beyond_memory(points):
-    space = Space(points, mdp.metrics.absolute())
+    space = mdp.Space(points, mdp.metrics.absolute())
     certified = certify(np.eye(len(points)), space)
     assert verify(certified, space)
     assert certified.moved < 0.3
