@@ -25,14 +25,14 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import metricdp as mdp
-from metricdp.errors import ArgumentError, MetricDPError
+from metricdp.errors import ArgumentError, DataError, MetricDPError
 from metricdp.exact.level import Level
 from metricdp.metrics.finite import Listed
 from metricdp.policies import Policy
 from metricdp.policies.cells.ordered import IntegerCells, NumberCells
 from metricdp.queries.select.asking import Asking, ask
 from metricdp.queries.select.single_number import single
-from metricdp.queries.single.aggregates import Percentile
+from metricdp.queries.select.value_line import LineTally
 from metricdp.queries.universes.engines.codes import Coded
 from metricdp.queries.universes.engines.grouping import needed
 from metricdp.queries.universes.summing import totals
@@ -43,6 +43,7 @@ from metricdp.sources import open_sql
 from tests.attacks.effort import attack
 from tests.attacks.exact_sums import Sum, least, most
 from tests.attacks.questions import Declared, measured, policies, statements
+from tests.attacks.ranks import draw_by_rank, tally_of, told
 
 MOST_KINDS = 150
 MOST_DRAWN = 20
@@ -56,6 +57,20 @@ def codes_of(column, declared: Declared, values):
         coded = Coded.of(found, [column])
         read = found.read(f"select source.id as id, {coded.codes[0]} as code from {coded.rows} order by source.id")
     return list(read["code"])
+
+
+def places_of(part, declared, values):
+    """The values that the engine takes, their places on the line, None where missing, and which they are."""
+    good, places = [], []
+    for k, value in enumerate(values):
+        table = pa.table({declared.name: declared.arrow([value])})
+        try:
+            found = LineTally.read(table, part.line, [], part.policy, None)
+        except DataError:
+            continue
+        good.append(k)
+        places.append(int(found.places[0]) if len(found.places) else None)
+    return [values[k] for k in good], places, good
 
 
 def summands(column, declared: Declared, values):
@@ -76,11 +91,14 @@ def summands(column, declared: Declared, values):
 class Audit:
     """A question under a policy, and every record that a table can hold."""
 
-    def __init__(self, text, columns, question):
+    def __init__(self, text, columns, question, by_rank=False):
         self.policy = Policy.parse(text).askable
         self.asking = Asking.of(question, self.policy)
+        if by_rank:
+            draw_by_rank(self.asking)
         self.columns = [column for column in columns if column.name in self.asking.columns]
         self.values, self.cells, self.known, self.added, self.distances = {}, {}, {}, {}, {}
+        self.drawn = {}
         for declared in self.columns:
             self.read(declared)
         self.kinds = list(itertools.product(*(range(len(self.values[column.name])) for column in self.columns)))
@@ -102,10 +120,11 @@ class Audit:
         self.known[name] = [also[k] != own.missing_code for k in kept]
         if drawn:
             part = next(part for part in asking.percentiles.values() if part.name == name)
-            line = codes_of(part.column, declared, values)
-            self.added[name] = [
-                None if code == part.column.missing_code else part._line(part.column.declared[code]) for code in line
-            ]
+            self.values[name], self.drawn[name], good = places_of(part, declared, values)
+            kept = [kept[k] for k in good]
+            self.cells[name] = [codes[k] for k in kept]
+            self.known[name] = [also[k] != own.missing_code for k in kept]
+            values = self.values[name]
         if summed:
             self.added[name] = summands(own, declared, values)
         metric = self.policy.metric(name)
@@ -188,23 +207,18 @@ class Audit:
         return known
 
     def percentile(self, part, table):
-        """The percentile of each group of a small table."""
+        """The values of each group of a small table, as places on the line."""
         names = [declared.name for declared in self.columns]
         place = names.index(part.name)
         found = [[] for _ in self.asking.division.labels]
         for kind in table:
-            if kind is not None and self.group(kind) >= 0 and self.added[part.name][kind[place]] is not None:
-                found[self.group(kind)].append(self.added[part.name][kind[place]])
-        query = part.plan.query
-        exact = Percentile(part.p, query.bounds, nulls=True)
-        return [exact.evaluate(values) for values in found]
+            if kind is not None and self.group(kind) >= 0 and self.drawn[part.name][kind[place]] is not None:
+                found[self.group(kind)].append(self.drawn[part.name][kind[place]])
+        return [tally_of(values) for values in found]
 
     def percentile_loss(self):
         """For two records and any third beside them, the most that all percentiles tell."""
         parts = list(self.asking.percentiles.values())
-        levels = [
-            None if part.plan.mechanism is None else Sum.of_level(part.plan.mechanism.metric.level) for part in parts
-        ]
         kinds = [*self.kinds, *([None] if self.policy.absent is not None else [])]
         answers = {
             table: [self.percentile(part, table) for part in parts]
@@ -217,12 +231,10 @@ class Audit:
             worst = Sum()
             for beside in kinds:
                 here, there = (answers[tuple(sorted((kind, beside), key=place.__getitem__))] for kind in (one, two))
-                told = Sum()
-                for level, x, y in zip(levels, here, there, strict=True):
-                    moved = sum((abs(a - b) for a, b in zip(x, y, strict=True)), Fraction(0))
-                    if moved:
-                        told += Sum(infinite=True) if level is None else level * moved
-                worst = most(worst, told)
+                both = Sum()
+                for part, x, y in zip(parts, here, there, strict=True):
+                    both += told(part, x, y)
+                worst = most(worst, both)
                 REACH["pairs"] += 1
             largest[one, two] = worst
         return largest
@@ -242,7 +254,9 @@ class Audit:
             wanted = [sum((self.amount(amount, kind) for kind in kinds), Fraction(0)) for amount in linear.amounts]
             assert linear.truth(table, None) == wanted, (names, table.to_pylist())
         for part in self.asking.percentiles.values():
-            assert part.truth(table, None) == self.percentile(part, kinds), table.to_pylist()
+            wanted = [(one.values.tolist(), one.counts.tolist()) for one in self.percentile(part, kinds)]
+            found = [(one.values.tolist(), one.counts.tolist()) for one in part.tallies(table, None)]
+            assert found == wanted, table.to_pylist()
 
     def check(self):
         """Raise where two neighbouring tables are told apart beyond what is promised; the tightest part of it."""
@@ -251,12 +265,12 @@ class Audit:
         if not drawn:
             REACH["pairs"] += len(linear)
         tightest = 0.0
-        for (one, two), told in linear.items():
-            told = told + drawn.get((one, two), Sum())
+        for (one, two), added in linear.items():
+            both = added + drawn.get((one, two), Sum())
             promised = self.promised(one, two)
-            assert told <= promised, (self.shown(one), self.shown(two), float(told), float(promised))
+            assert both <= promised, (self.shown(one), self.shown(two), float(both), float(promised))
             if 0 < float(promised) < math.inf:
-                tightest = max(tightest, float(told) / float(promised))
+                tightest = max(tightest, float(both) / float(promised))
         return tightest
 
     def shown(self, kind):
@@ -277,7 +291,7 @@ def test_no_two_neighbouring_tables_are_told_apart_beyond_the_policy(drawn, data
     text, columns = drawn
     question = data.draw(statements(columns))
     try:
-        audit = Audit(text, columns, question)
+        audit = Audit(text, columns, question, data.draw(st.booleans()))
     except MetricDPError:
         REACH["refused"] += 1
         reject()

@@ -43,7 +43,9 @@ Product = dict[str, SecretFunction]
 
 def read_question(text: str, table: ReleasedTable) -> Select:
     """Read a question in SQL against a released table; see `metricdp.policies.read_select`."""
-    return read_select(text, ReleasedCells(table.policy, table, lambda column: _kept_values(table, column)))
+    select = read_select(text, ReleasedCells(table.policy, table, lambda column: _kept_values(table, column)))
+    select.refuse_more()
+    return select
 
 
 def _kept_values(table: ReleasedTable, column: ColumnType) -> Sequence[Any]:

@@ -246,6 +246,11 @@ class Session:
             if most is not None or count_part is not None:
                 raise ArgumentError("most= and count_part= go with within=: they say what an error bar may cost")
             return asking
+        if any(one.ranks is not None for one in asking.percentiles.values()):
+            raise ImpossibleError(
+                "the error bar of a percentile depends on how densely values lie near it, which is secret: ask without "
+                "within=, after a preview"
+            )
         bar, counts = rational(within, "error bar"), counts_needed(asking)
         if not counts:
             return least(asking, bar, self._parts(most, None)[1])

@@ -130,6 +130,9 @@ def test_the_error_that_was_foretold_is_the_one_that_comes(session):
         foretold = session.preview(question).error_bars
         answers = session.ask(question)
         for name, bar in foretold.items():
+            if bar is None:
+                assert name == "median(age)", "how densely values lie is secret"
+                continue
             assert max(one.error_bar for one in answers[name]) == pytest.approx(bar)
 
 
@@ -147,6 +150,8 @@ def test_as_little_as_the_error_asks_for(session):
         session.ask(COUNT, within=bar / 2)
     with pytest.raises(ImpossibleError, match="depends on how many"):
         session.ask("select avg(age) from people where sex = 'F'", within=5)
+    with pytest.raises(ImpossibleError, match="how densely"):
+        session.ask("select median(age) from people", within=5)
     with pytest.raises(ArgumentError, match="positive"):
         session.ask(COUNT, within=0)
     with pytest.raises(ArgumentError, match="go with within"):

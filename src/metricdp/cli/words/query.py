@@ -43,14 +43,24 @@ def what_was_found(answers: TableAnswers, out: Path | None) -> str:
 
 def plan_in_words(asking: Asking) -> str:
     """What a question would spend, without a look at the table."""
+    from metricdp.queries.select.forecast import forecast
+
     guarantee = asking.policy.guarantee(asking.columns)
     groups = len(asking.division.labels)
-    number = len(asking.select.aggregates)
+    number = len(asking.select.shown)
     answers = f"{number * groups:,} answer{'s' * (number * groups > 1)}"
     spent = "nothing secret" if guarantee is None else str(guarantee)
+    expected = forecast(asking)
+    rows = [[one.name, f"± {rounded(one.error_bar, up=True, digits=3)}"] for one in expected.expected]
+    told = dict.fromkeys(one.supposed for one in expected.expected if one.supposed)
     lines = [
         asking.select.text,
         f"The question can be answered: {answers} in {groups:,} group{'s' * (groups > 1)}.",
+        "Error bars to expect, at 95%, the widest of all groups:",
+        _aligned(["  " + rows[0][0], rows[0][1]], [["  " + name, bar] for name, bar in rows[1:]], 1),
+        *(_filled(f"Those that depend on the table: {words}.") for words in told),
+        *(_filled(f"{one.name}: {one.instead}.") for one in expected.expected if one.instead),
+        *(_filled(f"Note: {warning}.") for warning in expected.warnings),
         _filled(f"Together they would spend: {spent}"),
         "This was a dry run: nothing was read, and nothing released.",
     ]
@@ -59,14 +69,16 @@ def plan_in_words(asking: Asking) -> str:
 
 def plan_tree(asking: Asking) -> dict[str, Any]:
     """The same as plain values for JSON."""
+    from metricdp.queries.select.forecast import forecast
+
     guarantee = asking.policy.guarantee(asking.columns)
     return {
         "question": asking.select.text,
         "dry_run": True,
         "groups": len(asking.division.labels),
-        "answers": len(asking.select.aggregates) * len(asking.division.labels),
+        "answers": len(asking.select.shown) * len(asking.division.labels),
         "would_spend": None if guarantee is None else guarantee.to_json(),
-    }
+    } | forecast(asking).to_json()
 
 
 def csv_text(answers: TableAnswers) -> str:

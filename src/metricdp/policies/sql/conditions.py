@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import operator
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -12,11 +13,12 @@ from typing import Any
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
-from metricdp.policies.cells.listed import Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells
-from metricdp.policies.sql.predicates import NamedColumn, Predicate, col, true_cells
+from metricdp.policies.cells.listed import CategoryCells, Cells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
+from metricdp.policies.sql.bands import Band
+from metricdp.policies.sql.predicates import NamedColumn, Predicate, any_of, col, true_cells
 
-__all__ = ["column_name", "number_of", "predicate_of", "refuse", "shown"]
+__all__ = ["Conditions", "column_name", "number_of", "refuse", "shown"]
 
 _COMPARE: dict[str, Callable[[NamedColumn, Any], Any]] = {
     "=": operator.eq,
@@ -26,18 +28,13 @@ _COMPARE: dict[str, Callable[[NamedColumn, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FORMS = "=, <>, <, <=, >, >=, between, in, is null, and, or, not, with a column and values"
-
-
-def predicate_of(node: Any, policy: Askable) -> tuple[Predicate, tuple[Cells, ...]]:
-    """The predicate of a parsed condition, and the columns in it, with no more cells than it tells apart."""
-    reader = _Reader(policy)
-    predicate = reader.read(node)
-    return predicate, tuple(_merged(policy.column(name), values) for name, values in reader.compared.items())
+_FORMS = "=, <>, <, <=, >, >=, between, in, like, is null, and, or, not, with a column and values"
 
 
 def _merged(column: Cells, compared: list[Any]) -> Cells:
     """The column with neighbouring cells made one, but for those that begin at or after a value compared with."""
+    if isinstance(column, NumberCells):
+        return _cut(column, compared)
     if not isinstance(column, IntegerCells | DateCells):
         return column
     rules: dict[str, Any] = {"outside": column.outside, "missing": column.missing, "other": column.other}
@@ -52,10 +49,23 @@ def _merged(column: Cells, compared: list[Any]) -> Cells:
     return type(column)(column.name, column.bounds, edges=edges, **rules)
 
 
+def _cut(column: NumberCells, compared: list[Any]) -> Cells:
+    """A column of numbers cut where it is compared, unless the policy cuts it."""
+    if column.edges or not compared:
+        return column
+    low, high = column.bounds
+    edges = sorted({column.value(value) for value in compared if low < Fraction(value) <= high})
+    rules: dict[str, Any] = {"outside": column.outside, "missing": column.missing, "other": column.other}
+    return NumberCells(column.name, column.bounds, edges=edges, **rules)
+
+
+def _next(value: Any) -> Decimal:
+    """The next number that a float can be: what is greater than a number is this at least."""
+    return Decimal(math.nextafter(float(value), math.inf))
+
+
 def column_name(node: Any, policy: Askable) -> str:
-    """The policy's name of a column in the statement."""
-    if len(node.parts) > 1:
-        raise ArgumentError(f"{shown(node)}: there is one table, so a column is written alone: {node.name}")
+    """The policy's name of a column in the statement, which may stand after that of the table."""
     return policy.column(node.name).name
 
 
@@ -79,35 +89,86 @@ def shown(node: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-class _Reader:
+class Conditions:
     """Turns expressions into predicates, and remembers what each column is compared with."""
 
     def __init__(self, policy: Askable) -> None:
         self.policy = policy
         self.compared: dict[str, list[Any]] = {}
 
+    def columns(self) -> tuple[Cells, ...]:
+        """The columns in all conditions, with no more cells than they tell apart."""
+        return tuple(_merged(self.policy.column(name), values) for name, values in self.compared.items())
+
     def read(self, node: Any) -> Predicate:
+        """The predicate of a parsed condition."""
         from sqlglot import exp
 
         if isinstance(node, exp.Paren):
             return self.read(node.this)
         if isinstance(node, exp.And):
-            return self.read(node.this) & self.read(node.expression)
+            return ~any_of([~self.read(part) for part in node.flatten()])
         if isinstance(node, exp.Or):
-            return self.read(node.this) | self.read(node.expression)
+            return any_of([self.read(part) for part in node.flatten()])
         if isinstance(node, exp.Not):
             return ~self.read(node.this)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self._decided(node.this, node, [], lambda column: column.is_missing())
+        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
+            truth = bool(node.expression.this)
+            return self._decided(node.this, node, [truth], lambda column: column == truth)
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             low, high = self._value(node.args["low"], node), self._value(node.args["high"], node)
+            if self._numeric(node.this, low, high):
+                ends = (self._of_number(node.this, node, sign, end) for sign, end in ((">=", low), ("<=", high)))
+                return ~any_of([~end for end in ends])
             return self._decided(node.this, node, [low, high], lambda column: column.between(low, high))
         if isinstance(node, exp.In):
             if any(value for key, value in node.args.items() if key not in ("this", "expressions")):
                 raise refuse(node, "after in stands a list of values: x in (1, 2, 3)")
             values = [self._value(item, node) for item in node.expressions]
+            if self._numeric(node.this, *values):
+                return any_of([self._of_number(node.this, node, "=", value) for value in values])
             return self._decided(node.this, node, values, lambda column: column.isin(values))
+        if isinstance(node, exp.Like | exp.ILike):
+            alike = self._alike(node)
+            return self._decided(node.this, node, alike, lambda column: column.isin(alike))
         return self._compared(node)
+
+    def band(self, case: Any, name: str) -> Band:
+        """The groups that a ``case`` makes."""
+        from sqlglot import exp
+
+        def label(node: Any) -> str:
+            if isinstance(node, exp.Null) or node is None:
+                return "(none)"
+            if not isinstance(node, exp.Literal):
+                raise ArgumentError(f"{shown(case)}: each branch of a case names a group, as in then 'young'")
+            return str(node.this)
+
+        if case.this is not None:
+            raise ArgumentError(f"{shown(case)}: write case when x = .. then .. end, with a condition in each branch")
+        branches = [(self.read(one.this), label(one.args["true"])) for one in case.args["ifs"]]
+        return Band(name, tuple(branches), label(case.args.get("default")))
+
+    def _alike(self, node: Any) -> list[str]:
+        """The declared values of a column of text that are like a pattern."""
+        from sqlglot import exp
+
+        column, pattern = node.this, node.expression
+        if not isinstance(column, exp.Column) or not isinstance(pattern, exp.Literal) or not pattern.is_string:
+            raise refuse(node, "like compares a column with a pattern, as in city like 'San %'")
+        cells = self.policy.column(column_name(column, self.policy))
+        listed = cells.values if isinstance(cells, CategoryCells) else ()
+        texts = [value for value in listed if isinstance(value, str)]
+        if not texts:
+            raise ArgumentError(f"{shown(node)}: like is for columns whose values are listed text")
+        wanted = "".join(".*" if one == "%" else "." if one == "_" else re.escape(one) for one in str(pattern.this))
+        flags = re.DOTALL | (re.IGNORECASE if isinstance(node, exp.ILike) else 0)
+        alike = [text for text in texts if re.fullmatch(wanted, text, flags)]
+        if not alike:
+            raise ArgumentError(f"{shown(node)}: none of the values that the policy lists is like that")
+        return alike
 
     def _compared(self, node: Any) -> Predicate:
         from sqlglot import exp
@@ -117,13 +178,39 @@ class _Reader:
         sign = signs.get(type(node))
         if sign is None:
             if isinstance(node, exp.Column):
-                raise ArgumentError(f"{shown(node)}: a condition compares; write {shown(node)} = true")
+                return self._decided(node, node, [True], lambda found: found == True)  # noqa: E712 it makes a predicate
             raise refuse(node, f"a condition is made of {_FORMS}")
         column, value = node.this, node.expression
         if isinstance(value, exp.Column) and not isinstance(column, exp.Column):
             column, value, sign = value, column, turned.get(sign, sign)
         plain, compare = self._value(value, node), _COMPARE[sign]
+        if self._numeric(column, plain):
+            return self._of_number(column, node, sign, plain)
         return self._decided(column, node, [plain], lambda found: compare(found, plain))
+
+    def _numeric(self, node: Any, *values: Any) -> bool:
+        """Whether a column of numbers, which no declared cells cut, is compared with numbers."""
+        from sqlglot import exp
+
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return False
+        cells = self.policy.column(column_name(node, self.policy))
+        plain = all(isinstance(value, int | Decimal) and not isinstance(value, bool) for value in values)
+        return plain and isinstance(cells, NumberCells) and not cells.edges
+
+    def _of_number(self, column: Any, node: Any, sign: str, value: int | Decimal) -> Predicate:
+        """A comparison of numbers of any size by >= alone, since cells hold their lower ends."""
+        if sign in (">=", "<"):
+            at_least = self._decided(column, node, [value], lambda found: found >= value)
+        else:
+            after = _next(value)
+            at_least = self._decided(column, node, [after], lambda found: found >= after)
+        if sign in (">=", ">"):
+            return at_least
+        if sign in ("<", "<="):
+            return ~at_least
+        equal = self._decided(column, node, [value], lambda found: found >= value) & ~at_least
+        return equal if sign == "=" else ~equal
 
     def _decided(
         self, node: Any, whole: Any, values: list[Any], condition: Callable[[NamedColumn], Predicate]
@@ -135,7 +222,10 @@ class _Reader:
             raise refuse(whole, f"a column of the policy stands alone on one side; a condition is made of {_FORMS}")
         name = column_name(node, self.policy)
         predicate = condition(col(name))
-        true_cells([self.policy.column(name)], predicate)
+        cells = self.policy.column(name)
+        if isinstance(cells, NumberCells) and self.policy.metric(name).without_null().all_alike:
+            cells = _merged(cells, values)
+        true_cells([cells], predicate)
         self.compared.setdefault(name, []).extend(values)
         return predicate
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from metricdp.errors import ArgumentError, PolicyError
 from metricdp.exact.level import rational
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, NumberCells, OrderedCells
 
-__all__ = ["NamedColumn", "Predicate", "col", "compared_values", "true_cells"]
+__all__ = ["NamedColumn", "Predicate", "any_of", "col", "compared_values", "true_cells"]
 
 Mask = NDArray[np.bool_]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
@@ -82,8 +82,8 @@ def compared_values(predicate: Predicate | None) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     if isinstance(predicate, _Not):
         return compared_values(predicate.inner)
-    if isinstance(predicate, _Both):
-        for part in (predicate.one, predicate.two):
+    if isinstance(predicate, _Both | _Any):
+        for part in (predicate.one, predicate.two) if isinstance(predicate, _Both) else predicate.parts:
             for name, values in compared_values(part).items():
                 found.setdefault(name, []).extend(values)
     elif isinstance(predicate, _OneColumn):
@@ -116,6 +116,34 @@ class _Both(Predicate):
 
     def __repr__(self) -> str:
         return f"({self.one!r} & {self.two!r})"
+
+
+@dataclass(frozen=True)
+class _Any(Predicate):
+    """At least one of many holds; as long a list as you like."""
+
+    parts: tuple[Predicate, ...]
+
+    def truth(self, columns: Sequence[Cells]) -> CellTruth:
+        found = self.parts[0].truth(columns)
+        holds, fails = found.holds.copy(), found.fails.copy()
+        for part in self.parts[1:]:
+            more = part.truth(columns)
+            holds |= more.holds
+            fails &= more.fails
+        return CellTruth(holds, fails)
+
+    def __repr__(self) -> str:
+        return f"({' | '.join(map(repr, self.parts))})"
+
+
+def any_of(parts: Sequence[Predicate]) -> Predicate:
+    """Whether at least one of the conditions holds.
+
+    >>> any_of([col("age") < 18, col("age") > 65])
+    (age < 18 | age > 65)
+    """
+    return parts[0] if len(parts) == 1 else _Any(tuple(parts))
 
 
 @dataclass(frozen=True)
@@ -167,7 +195,7 @@ class _Compared(_OneColumn):
             if answer is None:
                 raise ArgumentError(
                     f"column {self.name!r}: {self!r} cuts the cell {column.labels[place]}, of which only the whole is "
-                    "counted; ask at an edge, or declare one there"
+                    f"counted; ask at an edge, or declare one there{_by_distance(column)}"
                 )
             (holds if answer != turned else fails)[place] = True
         return holds, fails
@@ -233,10 +261,7 @@ class NamedColumn:
         listed = [self._compared("==", value) for value in values]
         if not listed:
             raise ArgumentError("isin takes at least one value")
-        found = listed[0]
-        for more in listed[1:]:
-            found = found | more
-        return found
+        return any_of(listed)
 
     def is_missing(self) -> Predicate:
         """Whether there is no value."""
@@ -278,6 +303,15 @@ def _answers(sign: Comparison, cell: Interval, value: Any) -> bool | None:
     if cell.first > value or before:
         return False
     return True if cell.first == cell.last else None
+
+
+def _by_distance(column: OrderedCells) -> str:
+    if not isinstance(column, NumberCells) or column.edges:
+        return ""
+    return (
+        "; numbers that are protected by distance are not cut: ask for percentiles, sums and averages, or declare "
+        'metric = "1 discrete", or integers'
+    )
 
 
 def _asked(column: OrderedCells, value: Any) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from metricdp.errors import ArgumentError, MissingExtraError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
-from metricdp.policies.sql.conditions import column_name, number_of, predicate_of, refuse, shown
+from metricdp.policies.sql.bands import Band
+from metricdp.policies.sql.conditions import Conditions, column_name, shown
+from metricdp.policies.sql.expressions import Asked, Expression, Kept, Shown
 from metricdp.policies.sql.predicates import Predicate
 
 if TYPE_CHECKING:
@@ -20,19 +22,15 @@ __all__ = ["Aggregate", "Select", "read_select"]
 
 Kind = Literal["count", "sum", "average", "percentile"]
 
-_AGGREGATES = "count(*), count(x), sum(x), avg(x), median(x), min(x), max(x), percentile(x, 0.9)"
 _CLAUSES = {
     "joins": "a join: a question is about one table; join before, and give the policy the joined table",
     "laterals": "a join: a question is about one table; join before, and give the policy the joined table",
-    "with_": "a subquery: write one select",
     "distinct": "select distinct: the groups of 'group by' come from the policy, each once",
-    "having": "having: which groups are shown would depend on secrets; all are answered, choose among the answers",
-    "order": "order by: answers come in the order of the policy's cells; sort them afterwards, which is free",
-    "limit": "limit: all groups are answered; choose among the answers, which is free",
-    "offset": "offset: all groups are answered; choose among the answers, which is free",
-    "qualify": "qualify: all groups are answered; choose among the answers, which is free",
+    "qualify": "qualify: write having, which judges groups by their noisy answers",
     "windows": "windows: write group by",
 }
+_PLAIN = "counts, sums, averages and percentiles"
+_READ = ("expressions", "from_", "where", "group", "having", "order", "limit", "offset", "with_")
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,19 @@ class Aggregate:
         column: of which; None for ``count(*)``.
         p: which percentile, from 0 to 100.
         name: what the answer is called.
+        only: which records of the group it is of, by ``filter (where ..)`` or a ``case``; None for all.
     """
 
     kind: Kind
     column: str | None
     p: Fraction | None
     name: str
+    only: Predicate | None = None
+
+    @property
+    def what(self) -> tuple[Any, ...]:
+        """All but the name: two that agree in it are the same number."""
+        return self.kind, self.column, self.p, repr(self.only)
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,14 @@ class Select:
     """A question, read against a policy.
 
     Attributes:
-        aggregates: what is asked, in order.
+        aggregates: the numbers that get noise, each once.
         where: the condition; None for all records.
-        conditions: the columns in the condition, with no more cells than it tells apart.
-        groups: the columns to group by.
+        conditions: the columns in conditions, with no more cells than they tell apart.
+        groups: what records are grouped by: columns, and names of bands.
         text: the statement as it was written.
+        shown: the columns of the answers, computed from the noisy numbers.
+        bands: the groups that the question makes itself, by name.
+        kept: which groups are shown, and in which order, by their noisy answers.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -69,13 +77,36 @@ class Select:
     conditions: tuple[Cells, ...]
     groups: tuple[str, ...]
     text: str
+    shown: tuple[Shown, ...] = ()
+    bands: dict[str, Band] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
+
+    def refuse_more(self) -> None:
+        """Refuse whatever goes beyond aggregates by the cells of columns, for readers that know no more.
+
+        Raises:
+            ArgumentError: with the part that is too much.
+        """
+        more = {
+            "bands of a case": bool(self.bands),
+            "conditions of single answers": any(one.only is not None for one in self.aggregates),
+            "arithmetic of answers": not all(isinstance(one.inner, Asked) for one in self.shown),
+            "having, order by and limit": self.kept != Kept(),
+        }
+        for words, there in more.items():
+            if there:
+                raise ArgumentError(
+                    f"{words}: not here; ask for {_PLAIN}, perhaps by group, and compute the rest from it"
+                )
 
 
 def read_select(text: str, policy: Askable) -> Select:
-    """Read ``select AGGREGATES [from ..] [where CONDITION] [group by COLUMNS]``.
+    """Read ``select ANSWERS [from ..] [where ..] [group by ..] [having ..] [order by ..] [limit ..]``.
 
     The name after ``from`` is whatever you like: there is one table. Conditions compare columns with values by ``=``,
-    ``<>``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``in``, ``is null``, joined by ``and``, ``or``, ``not``.
+    ``<>``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``in``, ``like``, ``is null``, joined by ``and``, ``or``,
+    ``not``. Answers are aggregates and what is computed from them. What comes after the noise costs nothing: ``having``
+    and ``order by`` judge groups by their noisy answers.
 
     Raises:
         ArgumentError: anything else, with the reason and the nearest thing that can be asked.
@@ -86,8 +117,8 @@ def read_select(text: str, policy: Askable) -> Select:
     ... records = 1000
     ... columns.age = {type = "integer", bounds = [0, 120], within = 5, missing = "refuse"}
     ... ''')
-    >>> read_select("select count(*), median(age) from people where age >= 18", policy.askable).aggregates[1]
-    Aggregate(kind='percentile', column='age', p=Fraction(50, 1), name='median(age)')
+    >>> read_select("select count(*), median(age) from people where age >= 18", policy.askable).aggregates[1].p
+    Fraction(50, 1)
     """
     try:
         import sqlglot
@@ -108,34 +139,38 @@ def read_select(text: str, policy: Askable) -> Select:
 def _select(statements: list[Any], text: str, policy: Askable) -> Select:
     from sqlglot import exp
 
+    from metricdp.policies.sql.answers import AGGREGATES, AnswerReader
+
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-        raise ArgumentError(f"a question is one select, such as: select {_AGGREGATES} from people")
+        raise ArgumentError(f"a question is one select, such as: select {AGGREGATES} from people")
     statement = statements[0]
+    from metricdp.policies.sql.subqueries import flattened
+
+    wheres = flattened(statement)
     _refuse_clauses(statement)
-    groups = tuple(_groups(statement, policy))
-    aggregates = tuple(_aggregates(statement, policy, groups))
-    condition = statement.args.get("where")
-    where, conditions = (None, ()) if condition is None else predicate_of(condition.this, policy)
-    return Select(aggregates, where, conditions, groups, text.strip())
+    conditions = Conditions(policy)
+    where = None
+    for node in wheres:
+        found = conditions.read(node)
+        where = found if where is None else where & found
+    bands: dict[str, Band] = {}
+    groups = tuple(_groups(statement, policy, conditions, bands))
+    answers = AnswerReader(policy, conditions, groups)
+    shown_columns = tuple(_shown(statement, answers, groups, bands))
+    kept = _kept(statement, answers, shown_columns, groups)
+    return Select(tuple(answers.found), where, conditions.columns(), groups, text.strip(), shown_columns, bands, kept)
 
 
 def _refuse_clauses(statement: exp.Select) -> None:
-    from sqlglot import exp
-
     for key, value in statement.args.items():
-        if value and key not in ("expressions", "from_", "where", "group"):
+        if value and key not in _READ:
             raise ArgumentError(_CLAUSES.get(key, f"{key.strip('_')}: it is no part of a question here"))
-    source = statement.args.get("from_")
-    if source is None:
-        return
-    table = source.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise ArgumentError("a subquery after from: a question is about the one table that is given; write any name")
-    if any(value for key, value in table.args.items() if key not in ("this", "db", "catalog", "alias")):
-        raise ArgumentError("after from stands a name and nothing else")
 
 
-def _groups(statement: exp.Select, policy: Askable) -> Iterator[str]:
+# Groups
+
+
+def _groups(statement: exp.Select, policy: Askable, conditions: Conditions, bands: dict[str, Band]) -> Iterator[str]:
     from sqlglot import exp
 
     group = statement.args.get("group")
@@ -145,93 +180,112 @@ def _groups(statement: exp.Select, policy: Askable) -> Iterator[str]:
     if any(value for key, value in group.args.items() if key != "expressions"):
         raise ArgumentError("after group by stand names of columns and nothing else")
     for item in group.expressions:
-        if not isinstance(item, exp.Column):
-            raise ArgumentError(f"group by {shown(item)}: groups are the cells of a column; write its name")
-        name = column_name(item, policy)
+        meant, name = _meant(item, statement)
+        if isinstance(meant, exp.Case):
+            band = conditions.band(meant, name or shown(meant))
+            name, bands[band.name] = band.name, band
+        elif isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star):
+            name = column_name(meant, policy)
+        else:
+            raise ArgumentError(
+                f"group by {shown(item)}: groups are the cells of a column, or the bands of a case: write its name, or "
+                "case when age < 18 then 'young' else 'old' end"
+            )
         if name in seen:
             raise ArgumentError(f"group by names {name!r} twice")
         seen.add(name)
         yield name
 
 
-def _aggregates(statement: exp.Select, policy: Askable, groups: tuple[str, ...]) -> Iterator[Aggregate]:
+def _meant(item: Any, statement: exp.Select) -> tuple[Any, str]:
+    """What a group is: an expression, or a column of the answers by its number or its name; and its name there."""
     from sqlglot import exp
 
-    found: list[Aggregate] = []
+    columns = statement.expressions
+    if isinstance(item, exp.Literal) and not item.is_string and str(item.this).isdigit():
+        place = int(str(item.this)) - 1
+        if not 0 <= place < len(columns):
+            raise ArgumentError(f"group by {shown(item)}: there is no such column of the answers; write its name")
+        item = columns[place]
+    if isinstance(item, exp.Column) and len(item.parts) == 1:
+        aliases = (one for one in columns if isinstance(one, exp.Alias) and isinstance(one.this, exp.Case | exp.Column))
+        item = next((one for one in aliases if one.alias == item.name), item)
+    inner, name = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
+    if isinstance(inner, exp.Case) and not name:
+        name = next((one.alias for one in columns if isinstance(one, exp.Alias) and one.this == inner), "")
+    return inner, name
+
+
+# Answers
+
+
+def _shown(statement: exp.Select, answers: Any, groups: tuple[str, ...], bands: dict[str, Band]) -> Iterator[Shown]:
+    from sqlglot import exp
+
+    from metricdp.policies.sql.answers import AGGREGATES
+
+    names: list[str] = []
     for item in statement.expressions:
         inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
-        if isinstance(inner, exp.Column) and not isinstance(inner.this, exp.Star):
-            name = column_name(inner, policy)
-            if name not in groups or alias:
-                raise ArgumentError(
-                    f"{shown(item)}: the values of records are secret; group by {name}, or ask for one of {_AGGREGATES}"
-                )
+        if isinstance(inner, exp.Case) and (alias or shown(inner)) in bands:
             continue  # groups are shown anyway
-        aggregate = _aggregate(inner, policy, alias)
-        if aggregate.name in (*(other.name for other in found), *groups):
-            raise ArgumentError(
-                f"two answers are called {aggregate.name!r}: leave one out, or give it a name with 'as'"
-            )
-        found.append(aggregate)
-        yield aggregate
-    if not found:
-        raise ArgumentError(f"nothing is asked of the groups: add one of {_AGGREGATES}")
+        if isinstance(inner, exp.Column) and not isinstance(inner.this, exp.Star):
+            if alias in bands or inner.name in bands:
+                continue
+            name = column_name(inner, answers.policy)
+            if name not in groups:
+                raise ArgumentError(
+                    f"{shown(item)}: the values of records are secret; group by {name}, or ask for one of {AGGREGATES}"
+                )
+            continue
+        found = answers.expression(inner, alias)
+        name = alias or shown(inner)
+        if name in (*names, *groups):
+            raise ArgumentError(f"two answers are called {name!r}: leave one out, or give it a name with 'as'")
+        names.append(name)
+        yield Shown(name, found)
+    if not names:
+        raise ArgumentError(f"nothing is asked of the groups: add one of {AGGREGATES}")
 
 
-def _aggregate(item: Any, policy: Askable, alias: str) -> Aggregate:
+def _kept(statement: exp.Select, answers: Any, columns: tuple[Shown, ...], groups: tuple[str, ...]) -> Kept:
+    having = statement.args.get("having")
+    order = statement.args.get("order")
+    named = {one.name.casefold(): one.inner for one in columns}
+    judged = None if having is None else answers.judged(having.this, named)
+    keys: list[tuple[Expression | int, bool]] = []
+    for item in order.expressions if order is not None else ():
+        keys.append((_key(item.this, statement, answers, named, groups), bool(item.args.get("desc"))))
+    return Kept(judged, tuple(keys), _whole(statement, "limit"), _whole(statement, "offset") or 0)
+
+
+def _key(node: Any, statement: exp.Select, answers: Any, named: dict[str, Expression], groups: Any) -> Expression | int:
+    """What groups are sorted by."""
     from sqlglot import exp
 
-    text = shown(item)
-    if isinstance(item, exp.Count):
-        if isinstance(item.this, exp.Star) and not item.expressions:
-            return Aggregate("count", None, None, alias or "count(*)")
-        return Aggregate("count", _argument(item, policy), None, alias or text)
-    if isinstance(item, exp.Sum | exp.Avg):
-        kind: Kind = "sum" if isinstance(item, exp.Sum) else "average"
-        return Aggregate(kind, _argument(item, policy), None, alias or text)
-    if isinstance(item, exp.Min | exp.Median | exp.Max):
-        p = 0 if isinstance(item, exp.Min) else 50 if isinstance(item, exp.Median) else 100
-        return Aggregate("percentile", _argument(item, policy), Fraction(p), alias or text)
-    share = _percentile(item)
-    if share is not None:
-        return Aggregate("percentile", _column(share[0], policy, text), share[1], alias or text)
-    raise refuse(item, f"one of {_AGGREGATES} is asked")
+    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
+        place = int(str(node.this)) - 1
+        if not 0 <= place < len(statement.expressions):
+            raise ArgumentError(f"order by {shown(node)}: there is no such column of the answers")
+        node = statement.expressions[place]
+        node = node.args["alias"] if isinstance(node, exp.Alias) else node
+    name = node.name if isinstance(node, exp.Column | exp.Identifier) else shown(node)
+    folded = [group.casefold() for group in groups]
+    if name.casefold() in folded:
+        return folded.index(name.casefold())
+    if name.casefold() in named:
+        return named[name.casefold()]
+    found: Expression = answers.expression(node, "", named)
+    return found
 
 
-def _percentile(item: Any) -> tuple[Any, Fraction] | None:
-    """The column and the share of ``percentile(x, 0.9)``, which is also spelt quantile."""
+def _whole(statement: exp.Select, key: str) -> int | None:
     from sqlglot import exp
 
-    called = str(item.this).lower() if isinstance(item, exp.Anonymous) else ""
-    if called in ("percentile", "quantile", "percentile_cont", "percentile_disc"):
-        given = list(item.expressions)
-    elif isinstance(item, exp.Quantile):
-        given = [item.this, item.args.get("quantile")]
-    elif isinstance(item, exp.PercentileCont | exp.PercentileDisc):
-        given = [item.this, item.args.get("expression")]
-    else:
+    clause = statement.args.get(key)
+    if clause is None:
         return None
-    if len(given) != 2 or not isinstance(given[1], exp.Literal) or given[1].is_string:
-        raise ArgumentError(f"{shown(item)}: a percentile is written percentile(x, 0.9), with a share from 0 to 1")
-    share = Fraction(number_of(given[1]))
-    if not 0 <= share <= 1:
-        raise ArgumentError(f"{shown(item)}: a share lies between 0 and 1, as in percentile(x, 0.9)")
-    return given[0], 100 * share
-
-
-def _argument(item: Any, policy: Askable) -> str:
-    if any(value for key, value in item.args.items() if key not in ("this", "big_int")):
-        raise ArgumentError(f"{shown(item)}: an aggregate is of one column, as in {item.key}(x)")
-    return _column(item.this, policy, shown(item))
-
-
-def _column(item: Any, policy: Askable, text: str) -> str:
-    from sqlglot import exp
-
-    if isinstance(item, exp.Distinct):
-        raise ArgumentError(
-            f"{text}: distinct values cannot be bounded; write group by, and count the groups of interest"
-        )
-    if not isinstance(item, exp.Column) or isinstance(item.this, exp.Star):
-        raise ArgumentError(f"{text}: an aggregate is of one column of the policy, not of an expression")
-    return column_name(item, policy)
+    number = clause.expression
+    if not isinstance(number, exp.Literal) or number.is_string or not str(number.this).isdigit():
+        raise ArgumentError(f"{key} takes a whole number, such as {key} 10")
+    return int(str(number.this))

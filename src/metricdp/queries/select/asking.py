@@ -20,6 +20,7 @@ from metricdp.queries.select.averages import CONFIDENCE, Noisy, average, widest_
 from metricdp.queries.select.division import Division, Shares
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
+from metricdp.queries.select.shown_answers import shown_answers
 from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import (
@@ -54,8 +55,7 @@ def ask(
 
     Counts and sums, also by group, are linear queries: Laplace noise, shared among them by `allocate`; or where one
     number alone needs noise, the truncated geometric mechanism. An average is the noisy sum by the noisy count.
-    Percentiles, minimum and maximum among them, are drawn by the truncated geometric mechanism. Where several of these
-    depend on one column, they share its metric in equal parts.
+    Percentiles are drawn by rank. Where several of these depend on one column, they share its metric in equal parts.
 
     Args:
         source: a file or a frame, or what else `histogram` takes.
@@ -120,7 +120,7 @@ class Asking:
         if asking.linear is not None:
             asking.linear.check()
         for part in asking.percentiles.values():
-            _ = part.plan
+            _ = part.ranks is not None or part.plan
         return asking
 
     # What depends on what
@@ -136,14 +136,15 @@ class Asking:
 
     def amounts_of(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
         """The linear queries that an answer is made of: of an average, the sum and the count."""
+        only = None if aggregate.only is None else repr(aggregate.only)
         if aggregate.kind == "count":
-            return (Amount("count", self._counted(aggregate.column), group),)
+            return (Amount("count", self._counted(aggregate.column), group, only=only),)
         if aggregate.kind == "sum":
-            return (Amount("sum", aggregate.column, group),)
+            return (Amount("sum", aggregate.column, group, only=only),)
         if aggregate.kind == "average":
             assert aggregate.column is not None
-            number = Amount("count", self._counted(aggregate.column), group)
-            return Amount("sum", aggregate.column, group, self._centre(aggregate.column)), number
+            number = Amount("count", self._counted(aggregate.column), group, only=only)
+            return Amount("sum", aggregate.column, group, self._centre(aggregate.column), only), number
         return ()
 
     def _centre(self, column: str) -> Fraction:
@@ -243,7 +244,8 @@ class Asking:
     ) -> dict[str, float | None]:
         """For each thing asked, the widest error bar of its groups, before anything is read.
 
-        The error bar of an average depends on how many there are of whom. It is None where that is secret.
+        The error bar of an average depends on how many there are of whom, and that of a percentile drawn by rank on how
+        densely values lie. It is None where that is secret; `forecast` says what to expect.
 
         Args:
             fewest: how many there are at least, where somebody knows; see `widest_average`.
@@ -258,7 +260,8 @@ class Asking:
         for aggregate in self.select.aggregates:
             amounts = [self.amounts_of(aggregate, group) for group in groups]
             if aggregate.kind == "percentile":
-                bars[aggregate.name] = self.percentiles[aggregate.name].plan.error_bar(float(confidence))
+                planned = self.percentiles[aggregate.name].plan
+                bars[aggregate.name] = None if planned is None else planned.error_bar(float(confidence))
             elif aggregate.kind != "average":
                 bars[aggregate.name] = max((noisy[amount].bar(confidence) for (amount,) in amounts), default=0.0)
             elif all(count in known for _, count in amounts):
@@ -317,7 +320,7 @@ class Asking:
         person = self.policy.policy.person
         types = {} if person is None else {person.column: "string"}
         for part in self.percentiles.values():
-            types |= {column.name: column.csv_type for column in (*self.division.columns, part.column)}
+            types |= {column.name: column.csv_type for column in (*self.division.columns, part.line.cells)}
         return types | ({} if self.linear is None else self.linear.csv_types)
 
     def _answer(self, source: Any, engine: Any, watch: Stopwatch) -> TableAnswers:
@@ -332,7 +335,7 @@ class Asking:
                 columns[aggregate.name] = [
                     self._found(aggregate, group, amounts) for group in range(len(self.division.labels))
                 ]
-        return TableAnswers(
+        return shown_answers(
             self.select,
             self.policy,
             self.division.labels,
@@ -385,12 +388,10 @@ class Asking:
 
     def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[TableAnswer], Part]:
         part = self.percentiles[name]
-        planned = part.plan
-        bar = planned.error_bar(float(CONFIDENCE))
-        assert bar is not None  # its answers are numbers
-        span = part.column.declared[-1] - part.column.declared[0]
-        tells = 2 * bar < (span if isinstance(span, int) else span.days)
-        found = [TableAnswer(part.shown(planned.draw(truth)), bar, tells) for truth in part.truth(source, engine)]
+        found, planned = part.answers(source, engine), part.plan
+        if part.ranks is not None:
+            return found, Part((name,), part.shares.columns, part.ranks.words, False, part.ranks.why)
+        assert planned is not None
         known = part.of_all is not None
         why = planned.why if known else "a record can come or go: no theorem says that no other noise is better"
         return found, Part((name,), part.shares.columns, _noise(planned), planned.optimal and known, why)

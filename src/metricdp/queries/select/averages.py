@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from metricdp.exact.balls import float_above
+from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer
 
 __all__ = ["CONFIDENCE", "Noisy", "average", "widest_average"]
@@ -33,28 +37,26 @@ class Noisy:
 def average(
     total: Noisy, count: Noisy, centre: Fraction, bounds: tuple[Fraction, Fraction], records: int
 ) -> TableAnswer:
-    """The noisy sum by the noisy count, from the centre on, and all that the true ones can come to by their error bars.
+    """The noisy sum by the noisy count, from the centre on, with the error bar of both together (see `spread`).
 
-    Where both are noisy, each bar fails half as often, so that both hold with the confidence that is wanted. The truth
-    is one of somebody at least, since of nobody there is no average, and of no more than there are records.
+    The truth is one of somebody at least, since of nobody there is no average, and of no more than there are records.
     """
     low, high = bounds
-    confidence = _of_each(total, count)
-    added, off = Fraction(total.value), Fraction(total.bar(confidence))
-    number, away = Fraction(count.value), Fraction(count.bar(confidence))
 
     def within(value: Fraction) -> Fraction:
         return min(max(value, low), high)
 
-    one, all_of_them = Fraction(1), Fraction(records)
-    fewest, most = max(number - away, one), min(number + away, all_of_them)
-    if fewest > most:  # nothing is known of the count
-        fewest, most = one, all_of_them
-    value = within(centre + added / min(max(number, one), all_of_them))
-    ends = [centre + (added + sign * off) / by for sign in (-1, 1) for by in (fewest, most)]
-    if max(ends) < low or min(ends) > high:  # one of the bars has failed, so nothing is known
-        ends = [low, high]
-    bar = float_above(max(abs(within(end) - value) for end in ends))
+    number = min(max(Fraction(count.value), Fraction(1)), Fraction(records))
+    value = within(centre + Fraction(total.value) / number)
+    middle, least, most = float(centre), float(low), float(high)
+
+    def compute(numbers: Sequence[Any]) -> Any:
+        return middle + numbers[0] / np.clip(numbers[1], 1.0, float(records))
+
+    bars = {0: total.bar(CONFIDENCE), 1: count.bar(CONFIDENCE)}
+    farthest = max(float(value) - least, most - float(value))  # the truth lies between the bounds
+    near = (float(value) - middle) * float(number)  # the sum that gives the value, where it was beyond a bound
+    bar = min(spread(compute, [near, float(number)], bars), farthest)
     return TableAnswer(float(value), bar, 2 * Fraction(bar) < high - low)
 
 

@@ -58,45 +58,59 @@ class Division:
         labels: of the groups that the condition leaves, in the order of the policy's cells; one without names where
             there are no columns to group by.
         group: for each cell of these columns the place of its group, or -1 where the condition leaves it out.
+        only: for conditions of single aggregates, by their text, the cells where they hold.
     """
 
     columns: tuple[Cells, ...]
     labels: tuple[tuple[str, ...], ...]
     group: NDArray[np.int64]
+    only: dict[str, NDArray[np.bool_]]
 
     @classmethod
     def of(cls, select: Select, policy: Askable) -> Division:
         """The division that a question makes."""
         known = {column.name: column for column in select.conditions}
-        known |= {name: policy.column(name) for name in select.groups}
+        plain = [name for name in select.groups if name not in select.bands]
+        known |= {name: policy.column(name) for name in plain}
         columns = tuple(known[name] for name in policy.names if name in known)
         if not columns:
-            return cls((), ((),), np.zeros(1, dtype=np.int64))
+            return cls((), ((),), np.zeros(1, dtype=np.int64), {})
         check_kinds((len(column) for column in columns), MOST_GROUPED)
         universe = Universe(columns)
         inside = true_cells(columns, select.where)
         places = np.indices(universe.shape).reshape(len(columns), -1)
-        grouping = [policy.column(name) for name in select.groups]
         place = np.zeros(len(universe), dtype=np.int64)
-        for column in grouping:
-            place = place * len(column) + places[columns.index(column)]
-        labels = list(itertools.product(*(column.labels for column in grouping)))
+        names: list[tuple[str, ...]] = []
+        for name in select.groups:
+            band = select.bands.get(name)
+            own = policy.column(name).labels if band is None else band.labels
+            codes = places[columns.index(known[name])] if band is None else band.codes(columns)
+            place = place * len(own) + codes
+            names.append(own)
+        labels = list(itertools.product(*names))
         left = np.unique(place[inside]).tolist()
         if not left:
             raise ArgumentError("no record can satisfy the condition, so there is nothing to ask")
         renumbered = np.full(len(labels), -1, dtype=np.int64)
         renumbered[left] = np.arange(len(left))
-        return cls(columns, tuple(labels[old] for old in left), np.where(inside, renumbered[place], -1))
+        only = {repr(one.only): true_cells(columns, one.only) for one in select.aggregates if one.only is not None}
+        return cls(columns, tuple(labels[old] for old in left), np.where(inside, renumbered[place], -1), only)
+
+    def inside(self, group: int, only: str | None = None) -> NDArray[np.bool_]:
+        """The cells of a group, or of those of it that a condition of an aggregate leaves."""
+        cells: NDArray[np.bool_] = self.group == group
+        return cells if only is None else cells & self.only[only]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of cells of each column."""
         return tuple(len(column) for column in self.columns)
 
-    def cells_of(self, group: int) -> NDArray[np.int64]:
-        """The places of the cells of a group."""
+    def cells_of(self, group: int, only: str | None = None) -> NDArray[np.int64]:
+        """The places of the cells of a group, or of those of it that a condition of an aggregate leaves."""
         order, ends = self._by_group
-        return order[ends[group] : ends[group + 1]]
+        cells = order[ends[group] : ends[group + 1]]
+        return cells if only is None else cells[self.only[only][cells]]
 
     @cached_property
     def _by_group(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metricdp.errors import ArgumentError, UnsupportedMetricError
+from metricdp.errors import LevelError, TooLargeError, UnsupportedMetricError
 from metricdp.exact.level import Level
 from metricdp.metrics import Metric, Space, absolute, attributes, nullable, records
 from metricdp.policies.askable import Askable, absent_at
-from metricdp.policies.cells.listed import Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells
+from metricdp.policies.cells.ordered import OrderedCells
+from metricdp.queries.select.averages import CONFIDENCE
 from metricdp.queries.select.division import Division, Shares, metric_of_cells
+from metricdp.queries.select.rank_plan import RankPlan, rank_plan
+from metricdp.queries.select.rank_scores import ValueTally
+from metricdp.queries.select.table_answers import TableAnswer
 from metricdp.queries.select.totals import check_records
+from metricdp.queries.select.value_line import LineTally, ValueLine
 from metricdp.queries.single.aggregates import Percentile
 from metricdp.queries.single.plan import AnswerPlan, plan
 from metricdp.queries.single.sensitivity import sensitivity
-from metricdp.queries.universes.counting import histogram
-from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.workload import Workload
 
@@ -35,13 +34,15 @@ __all__ = ["GroupPercentiles", "percentile_of_counts"]
 
 @dataclass(frozen=True, eq=False)
 class GroupPercentiles:
-    """A percentile of one column, for each group.
+    """A percentile of one column, for each group, by the mechanism with the lesser error to expect.
 
-    Where all records are in one group for certain, and all have values, it is `Percentile` under the policy's metric
-    (paper 1, Theorems 11 to 13). Else a record can also leave its group, and with it the percentile moves from one end
-    to the other at worst. One record that changes moves the percentile of its group by no more than Δ for each unit of
-    distance, or it moves to another group, and then both by ``hi - lo``. Noise that hides the greatest of these on each
-    group spends the metric once, for all groups together.
+    Noise on the answer: where all records are in one group for certain, and all have values, it is `Percentile` under
+    the policy's metric (paper 1, Theorems 11 to 13). Else a record can also leave its group, and with it the percentile
+    moves from one end to the other at worst. One record that changes moves the percentile of its group by no more than
+    Δ for each unit of distance, or it moves to another group, and then both by ``hi - lo``.
+
+    A draw by rank: see `RankPlan`. What one record does to ranks does not depend on how far the answer moves, so with
+    more than a few records it is far better.
 
     Attributes:
         policy: the universe and its metric.
@@ -51,7 +52,7 @@ class GroupPercentiles:
         shares: what of the metric may be spent.
 
     References:
-        Paper 1, Section 5 and Lemma 3.
+        Paper 1, Section 5 and Lemma 3; paper 4, section 2.3.
     """
 
     policy: Askable
@@ -61,35 +62,58 @@ class GroupPercentiles:
     shares: Shares
 
     @cached_property
-    def column(self) -> Cells:
+    def line(self) -> ValueLine:
         """Its values one by one, whatever cells the policy has them counted in."""
-        found = self.policy.column(self.name)
-        if found.other is not None:
-            raise ArgumentError(
-                f"column {found.name!r}: values outside are counted in the cell {found.other!r} and have no number; "
-                'declare outside = "clamp" to ask for a percentile'
-            )
-        if isinstance(found, IntegerCells):
-            single: Cells = IntegerCells(found.name, found.bounds, outside=found.outside, missing=found.missing)
-        elif isinstance(found, DateCells):
-            single = DateCells(found.name, found.bounds, zone=found.zone, outside=found.outside, missing=found.missing)
-        else:
-            raise ArgumentError(f"column {found.name!r}: percentiles are answered for columns of integers and of dates")
-        if len(single.declared) < 2:
-            raise ArgumentError(f"column {found.name!r} has one value only, which is its percentile")
-        return single
+        return ValueLine.of(self.policy, self.name)
 
     @cached_property
     def query(self) -> Percentile:
-        """The percentile of records none of which is absent."""
-        low, high = self._line(self.column.declared[0]), self._line(self.column.declared[-1])
-        return Percentile(self.p, (low, high), records=self.policy.most, nulls=False)
+        """The percentile of records none of which is absent, of places on the line."""
+        line = self.line
+        bounds = (line.low, line.number(line.places - 1))
+        return Percentile(self.p, bounds, step=line.step, records=self.policy.most, nulls=False)
+
+    # Which mechanism
+
+    @cached_property
+    def ranks(self) -> RankPlan | None:
+        """The draw by rank; None where noise on the answer is better, or no draw is known."""
+        ranks, noise = self.by_rank, self.by_noise
+        if ranks is None or noise is None:
+            return ranks
+        bar = noise.error_bar(float(CONFIDENCE))
+        return ranks if bar is None or ranks.error_to_expect < bar else None
+
+    @cached_property
+    def plan(self) -> AnswerPlan | None:
+        """The noise on the answer, decided before any data are seen; None where it is drawn by rank."""
+        return None if self.ranks is not None else self._noise
+
+    @cached_property
+    def by_noise(self) -> AnswerPlan | None:
+        """The noise on the answer; None where none is known."""
+        try:
+            return self._noise
+        except (UnsupportedMetricError, TooLargeError, LevelError):
+            return None
+
+    @cached_property
+    def by_rank(self) -> RankPlan | None:
+        """The draw by rank; None where none is known, or where nothing is secret."""
+        own = self.shares.metric(self.policy, self.name).on_numbers()
+        group = max(1, self.policy.most // len(self.division.labels))
+        try:
+            return rank_plan(self.line, own, self.p, max(self._leaving, self._missing(own)), group)
+        except UnsupportedMetricError:
+            return None
+
+    # Noise on the answer
 
     @cached_property
     def of_all(self) -> AnswerPlan | None:
         """The noise where no record can leave the one group there is; None where one can."""
         certain = len(self.division.labels) == 1 and not bool((self.division.group < 0).any())
-        if not certain or self.policy.absent is not None or self.column.missing is not None:
+        if not certain or self.policy.absent is not None or self.line.cells.missing is not None:
             return None
         own = _between_values(self.shares.metric(self.policy, self.name).on_numbers(), self.query)
         if own.capped_at is not None:
@@ -97,18 +121,18 @@ class GroupPercentiles:
         return plan(self.query, records(own))
 
     @cached_property
-    def plan(self) -> AnswerPlan:
-        """The noise for each group, decided before any data are seen."""
+    def _noise(self) -> AnswerPlan:
         if self.of_all is not None:
             return self.of_all
         own = self.shares.metric(self.policy, self.name).on_numbers()
         low, high = self.query.bounds
-        slope = max(_steepest(self.query, own), (high - low) * max(self._leaving(), self._missing(own)))
+        slope = max(_steepest(self.query, own), (high - low) * max(self._leaving, self._missing(own)))
         return plan(
-            Percentile(self.p, (low, high), records=self.policy.most, nulls=True),
+            Percentile(self.p, (low, high), step=self.line.step, records=self.policy.most, nulls=True),
             records(nullable(absolute(), high - low)) * (1 / slope),
         )
 
+    @cached_property
     def _leaving(self) -> Fraction:
         """The most groups that a record can leave or enter, for each unit of distance; rounded up."""
         columns = self.division.columns
@@ -128,63 +152,92 @@ class GroupPercentiles:
 
     def _missing(self, own: Metric) -> Fraction:
         """The same for a value that becomes missing."""
-        if self.column.missing is None:
+        if self.line.cells.missing is None:
             return Fraction(0)
         if own.distance_to_null is None and not own.all_alike:
             raise UnsupportedMetricError(f"column {self.name!r}: no percentile is known under {own}")
-        distance = own.enclose(self._line(self.column.declared[0]), None)
+        distance = own.enclose(self.line.number(0), None)
         return Fraction(0) if distance.lower == math.inf else 1 / Fraction(distance.lower)
 
-    def _line(self, value: Any) -> int:
-        """A value as a number: days are counted from the first."""
-        return (value - self.column.declared[0]).days if isinstance(value, dt.date) else int(value)
+    # Answers
+
+    def tallies(self, source: Any, engine: Any) -> list[ValueTally]:
+        """The values of each group, which are private."""
+        others = [column for column in self.division.columns if column.name != self.name]
+        found = LineTally.read(source, self.line, others, self.policy, engine)
+        check_records(found.records, self.policy)
+        group = self.division.group.reshape(self.division.shape)
+        names = self.division.names
+        if self.name in names:
+            divided = self.division.columns[names.index(self.name)]
+            group = np.moveaxis(group, names.index(self.name), -1)
+            group = group.reshape(-1, group.shape[-1])[found.cells, self._cells_of(divided, found.places)]
+        else:
+            group = group.reshape(-1)[found.cells]
+        return [_tally(found, group == place) for place in range(len(self.division.labels))]
+
+    def _cells_of(self, divided: Any, places: Any) -> Any:
+        """The cell of each value, in the column as it divides the records."""
+        assert isinstance(divided, OrderedCells)
+        first = divided.bounds[0]
+        starts = [(start - first).days if hasattr(start, "year") else start for start in divided.starts]
+        ends = [(Fraction(start) - self.line.low) / self.line.step for start in starts]
+        return np.searchsorted(np.array([math.ceil(end) for end in ends]), places, side="right") - 1
 
     def truth(self, source: Any, engine: Any) -> list[Fraction]:
         """The true percentile of each group, which is private."""
-        others = [column for column in self.division.columns if column.name != self.name]
-        universe = Universe([*others, self.column])
-        found = histogram(source, universe, engine, dialect=self.policy.policy.dialect)
-        check_records(found.records, self.policy)
-        values = [self._line(value) for value in self.column.declared]
-        by_value = found.counts.reshape(-1, len(self.column))[:, : len(values)]
-        query = self.plan.query
-        assert isinstance(query, Percentile)
-        return [
-            percentile_of_counts(query, values, np.where(inside, by_value, 0).sum(axis=0))
-            for inside in self._inside(others)
-        ]
+        return [self.exact(tally) for tally in self.tallies(source, engine)]
 
-    def _inside(self, others: Sequence[Cells]) -> list[NDArray[np.bool_]]:
-        """For each group, which of the other columns' cells are in it, for each value of this column."""
-        group = self.division.group.reshape(self.division.shape)
-        names = self.division.names
-        values = len(self.column.declared)
-        if self.name in names:
-            declared = self.division.columns[names.index(self.name)]
-            cells = _cells_of(declared, self.column.declared)
-            group = np.moveaxis(group, names.index(self.name), -1)[..., cells].reshape(-1, values)
-        else:
-            group = np.repeat(group.reshape(-1, 1), values, axis=1)
-        return [group == place for place in range(len(self.division.labels))]
+    def exact(self, tally: ValueTally) -> Fraction:
+        """The percentile of a group."""
+        place = percentile_of_counts(self.query, tally)
+        return self.query.middle if place is None else self.line.number(place)
 
-    def shown(self, value: int) -> int | dt.date:
-        """An answer as the column has it."""
-        first = self.column.declared[0]
-        return first + dt.timedelta(days=value) if isinstance(first, dt.date) else value
+    def answers(self, source: Any, engine: Any) -> list[TableAnswer]:
+        """Private answers, one for each group, with their error bars."""
+        tallies = self.tallies(source, engine)
+        span = self.line.shown_width(self.line.places - 1)
+        if self.ranks is not None:
+            drawn = [self.ranks.draw(tally) for tally in tallies]
+            return [
+                TableAnswer(self.line.shown(place), bar, 2 * bar < span)
+                for place, width in drawn
+                for bar in [self.line.shown_width(width)]
+            ]
+        planned = self.plan
+        assert planned is not None
+        bar = planned.error_bar(float(CONFIDENCE))
+        assert bar is not None  # its answers are numbers
+        places = [(Fraction(planned.draw(self.exact(tally))) - self.line.low) / self.line.step for tally in tallies]
+        return [TableAnswer(self.line.shown(round(place)), bar, 2 * bar < span) for place in places]
+
+    @property
+    def error_bar(self) -> float:
+        """The error bar to expect; for a draw by rank where values are spread evenly between the bounds."""
+        if self.ranks is not None:
+            return self.ranks.bar_to_expect
+        assert self.plan is not None
+        return self.plan.error_bar(float(CONFIDENCE)) or 0.0
 
 
-def percentile_of_counts(query: Percentile, values: Sequence[int], counts: NDArray[np.int64]) -> Fraction:
-    """The percentile where each of these values, in order, occurs so many times.
+def _tally(found: LineTally, inside: Any) -> ValueTally:
+    values, places = np.unique(found.places[inside], return_inverse=True)
+    counts = np.zeros(len(values), dtype=np.int64)
+    np.add.at(counts, places, found.counts[inside])
+    return ValueTally(values.astype(np.int64), counts)
 
-    >>> percentile_of_counts(Percentile(50, (0, 3)), [0, 1, 2, 3], np.array([1, 1, 1, 0]))
-    Fraction(1, 1)
+
+def percentile_of_counts(query: Percentile, tally: ValueTally) -> int | None:
+    """The place of the percentile where each of these values occurs so many times; None where there are none.
+
+    >>> percentile_of_counts(Percentile(50, (0, 3)), ValueTally(np.array([0, 1, 2]), np.array([1, 1, 1])))
+    1
     """
-    upto = np.cumsum(counts)
-    total = int(upto[-1])
+    total = tally.records
     if not total:
-        return query.middle
+        return None
     before = min(math.floor(query.percent * total / 100), total - 1)
-    return Fraction(values[int(np.searchsorted(upto, before, side="right"))])
+    return int(tally.values[int(np.searchsorted(tally.upto[1:], before, side="right"))])
 
 
 def _between_values(metric: Metric, query: Percentile) -> Metric:
@@ -206,15 +259,3 @@ def _steepest(query: Percentile, metric: Metric) -> Fraction:
     if isinstance(unit.capped_at, Level):
         within = max(within, (query.high - query.low) / Fraction(unit.capped_at.enclose().lower))
     return within / Fraction(metric.level.enclose().lower)
-
-
-def _cells_of(column: Cells, values: Sequence[Any]) -> list[int]:
-    """The place of the cell of each value."""
-    assert isinstance(column, IntegerCells | DateCells)
-    starts = list(column.starts)
-    places, place = [], 0
-    for value in values:
-        while place + 1 < len(starts) and starts[place + 1] <= value:
-            place += 1
-        places.append(place)
-    return places

@@ -9,7 +9,8 @@ from typing import Any
 
 from metricdp.errors import ArgumentError
 from metricdp.queries.select.asking import Asking
-from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers
+from metricdp.queries.select.shown_answers import asked_names, shown_answers
+from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, groups_tree
 
 __all__ = ["stored", "taken_up"]
 
@@ -17,7 +18,9 @@ __all__ = ["stored", "taken_up"]
 def stored(answers: TableAnswers) -> dict[str, Any]:
     """What a ledger keeps of answers: the values with their error bars, and how they were made."""
     tree = answers.to_json()
-    return {name: tree[name] for name in ("question", "groups", "confidence", "parts", "private")}
+    kept = {name: tree[name] for name in ("question", "confidence", "parts", "private")}
+    labels, rows = answers.asked or (answers.groups, answers.found)
+    return kept | {"groups": groups_tree(answers.select.groups, labels, asked_names(answers), rows)}
 
 
 def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
@@ -37,7 +40,7 @@ def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
             )
             for part in tree["parts"]
         )
-        return TableAnswers(
+        return shown_answers(
             asking.select,
             asking.policy,
             asking.division.labels,

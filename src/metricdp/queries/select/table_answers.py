@@ -16,7 +16,7 @@ from metricdp.metrics.released import Released
 from metricdp.policies.askable import Askable
 from metricdp.policies.sql.statements import Select
 
-__all__ = ["Part", "TableAnswer", "TableAnswers", "claimed"]
+__all__ = ["Part", "TableAnswer", "TableAnswers", "claimed", "groups_tree"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class TableAnswers(Released):
             secret.
         confidence: of each error bar by itself.
         private: False where the noise came from a seeded source.
+        asked: all groups, with the noisy answers that those shown were computed from; None where they are the same.
     """
 
     select: Select
@@ -83,6 +84,7 @@ class TableAnswers(Released):
     guarantee: Guarantee | None
     confidence: float
     private: bool
+    asked: tuple[tuple[tuple[str, ...], ...], tuple[tuple[TableAnswer, ...], ...]] | None = None
 
     def __post_init__(self) -> None:
         if not self.private:  # each answer says so by itself
@@ -92,7 +94,7 @@ class TableAnswers(Released):
     @property
     def names(self) -> tuple[str, ...]:
         """What the answers are called."""
-        return tuple(aggregate.name for aggregate in self.select.aggregates)
+        return tuple(one.name for one in self.select.shown)
 
     def __getitem__(self, name: str) -> tuple[TableAnswer, ...]:
         """The answers of that name, one for each group."""
@@ -154,20 +156,28 @@ class TableAnswers(Released):
             rows.append(row if self.private else [*row, "NOT private (seeded noise)"])
         return header, rows
 
+    def to_arrow(self) -> Any:
+        """The rows of `to_rows` as an Arrow table."""
+        import pyarrow as pa
+
+        header, rows = self.to_rows()
+        return pa.table({name: pa.array([row[place] for row in rows]) for place, name in enumerate(header)})
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The same as a Polars frame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
     def to_json(self) -> dict[str, Any]:
         """The answers as plain values for JSON."""
         return {
             "question": self.select.text,
-            "groups": [
-                {
-                    "group": dict(zip(self.select.groups, labels, strict=True)),
-                    "answers": [
-                        {"name": name, "value": _plain(one.value), "error_bar": one.error_bar, "tells": one.tells}
-                        for name, one in zip(self.names, row, strict=True)
-                    ],
-                }
-                for labels, row in zip(self.groups, self.found, strict=True)
-            ],
+            "groups": groups_tree(self.select.groups, self.groups, self.names, self.found),
             "confidence": self.confidence,
             "records": self.policy.records,
             "capacity": self.policy.capacity,
@@ -192,6 +202,25 @@ class TableAnswers(Released):
         }
 
 
+def groups_tree(
+    groups: tuple[str, ...],
+    labels: tuple[tuple[str, ...], ...],
+    names: tuple[str, ...],
+    rows: tuple[tuple[TableAnswer, ...], ...],
+) -> list[dict[str, Any]]:
+    """Groups with their answers, as plain values for JSON."""
+    return [
+        {
+            "group": dict(zip(groups, own, strict=True)),
+            "answers": [
+                {"name": name, "value": _plain(one.value), "error_bar": _plain(one.error_bar), "tells": one.tells}
+                for name, one in zip(names, row, strict=True)
+            ],
+        }
+        for own, row in zip(labels, rows, strict=True)
+    ]
+
+
 def _meanings(name: str, metric: Metric) -> Iterator[tuple[str, float]]:
     unit = metric.unit
     if unit.all_alike:
@@ -213,6 +242,9 @@ def _factor(metric: Metric, one: Any, other: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
+    """A value for JSON, which has no infinity: of what is not defined, nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value.isoformat() if isinstance(value, dt.date) else value
 
 

@@ -55,12 +55,14 @@ class Amount:
         column: of which; None for a count of all records.
         group: the place of the group.
         centre: what is taken from each value before it is added. Sums of smaller values need less noise.
+        only: the condition of the aggregate, as text; None for all records of the group.
     """
 
     kind: Literal["count", "sum"]
     column: str | None
     group: int
     centre: Fraction = Fraction(0)
+    only: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,11 @@ class LinearPart:
         if self.policy.absent is not None:
             points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
         assert metric is not None  # where nothing is secret, nothing is asked of this part
-        groups = self._groups(kinds, list(axes))
+        cells = self._cells(kinds, list(axes))
         values = {name: [kind[place].value for kind in kinds] for place, name in enumerate(axes)}
         rows = np.zeros((len(self.amounts), len(points)), dtype=object)
         for row, amount in zip(rows, self.amounts, strict=True):
-            for place in np.flatnonzero(groups == amount.group).tolist():
+            for place in np.flatnonzero(self.division.inside(amount.group, amount.only)[cells]).tolist():
                 value = 1 if amount.column is None else values[amount.column][place]
                 row[place] = 0 if value is None else _plain(value - amount.centre) if amount.kind == "sum" else 1
         space = Space(points, metric)
@@ -135,7 +137,7 @@ class LinearPart:
         axes, names = self._axes, list(self._axes)
         kinds = math.prod(map(len, axes.values()))
         few = len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX and kinds <= MOST_KINDS
-        if not axes or few:
+        if not axes or few or any(amount.only is not None for amount in self.amounts):
             return None
         check_kinds([kinds], MOST_GROUPED)
         measures = tuple(dict.fromkeys((amount.kind, amount.column, amount.centre) for amount in self.amounts))
@@ -168,13 +170,13 @@ class LinearPart:
         progress = None if watch is None else watch.progress
         return allocate(self.workload, weights=weights, time_limit=limit, progress=progress)
 
-    def _groups(self, kinds: Sequence[Any], names: list[str]) -> NDArray[np.int64]:
-        """The place of the group of each kind of record."""
+    def _cells(self, kinds: Sequence[Any], names: list[str]) -> NDArray[np.int64]:
+        """The cell of the division of each kind of record."""
         across = [names.index(name) for name in self.division.names]
         if not across:
             return np.zeros(len(kinds), dtype=np.int64)
         cells = np.array([[kind[axis].cell for kind in kinds] for axis in across])
-        return np.asarray(self.division.group[np.ravel_multi_index(tuple(cells), self.division.shape)])
+        return np.asarray(np.ravel_multi_index(tuple(cells), self.division.shape), dtype=np.int64)
 
     def _metric(self, column: Cells) -> Metric:
         own = self.shares.metric(self.policy, column.name)
@@ -217,7 +219,7 @@ class LinearPart:
         cells, added = self._read(source, engine)
         answers = []
         for amount in self.amounts:
-            inside = self.division.cells_of(amount.group)
+            inside = self.division.cells_of(amount.group, amount.only)
             number = int(cells[amount.column][inside].sum())
             if amount.kind == "sum":
                 chosen = added[str(amount.column)][inside].tolist()

@@ -97,60 +97,63 @@ def test_conditions(text, predicate):
     ("text", "words"),
     [
         ("select distinct sex from t", "select distinct"),
-        ("select count(distinct age)", "distinct values cannot be bounded"),
-        ("select sum(distinct age)", "distinct values cannot be bounded"),
-        ("select count(*) filter (where age = 1)", "put the condition into where"),
-        ("select sum(age) over (partition by sex)", "no windows and filters"),
+        ("select count(distinct age)", "count(*) .. group by age"),
+        ("select sum(distinct age)", "count(*) .. group by age"),
+        ("select sum(age) over (partition by sex)", "no windows"),
+        ("select median(age) filter (where sex = 'F')", "asked with where"),
+        ("select sum(case when age > 1 then 2 else 0 end)", "then 1 else 0"),
+        ("select sum(case when age > 1 then pay when age > 0 then age end)", "one condition"),
+        ("select avg(case when age > 1 then 1 end)", "then 1 else 0"),
+        ("select corr(age, pay)", "group by age, pay"),
+        ("select count(*), count(*)", "two answers are called 'count(*)'"),
+        ("select count(*) as n, sum(pay) as n", "two answers are called 'n'"),
+        ("with q as (select 1) select count(*) from q", "choose rows and columns"),
+        ("with q as (select sex, count(*) from t group by sex) select count(*) from q", "choose rows and columns"),
+        ("select count(*) from (select 1)", "choose rows and columns"),
+        ("select count(*) from (select age + 1 as a from t) x", "choose rows and columns"),
+        ("select count(*) from read_csv('x')", "write any name"),
+        ("select count(*) group by sex having sex = 'F'", "one of count(*)"),
+        ("select count(*) group by sex having count(*) in (1, 2)", "having compares"),
+        ("select count(*) limit x", "a whole number"),
+        ("select count(*) group by 3", "no such column"),
+        ("select count(*) group by sex order by 4", "no such column"),
+        ("select count(*) group by sex order by age", "one of count(*)"),
+        ("select round(avg(age), pay)", "a whole number of places"),
+        ("select count(*) group by case age when 1 then 'a' end", "a condition in each branch"),
+        ("select count(*) group by case when age < 3 then sex end", "names a group"),
+        ("select count(*) where age like '1%'", "listed text"),
+        ("select count(*) where sex like 'Q%'", "none of the values"),
         ("select sum(age + 1)", "not of an expression"),
-        ("select count(1)", "not of an expression"),
         ("select max(age, pay)", "an aggregate is of one column"),
-        ("select count(*) + 1", "one of count(*)"),
-        ("select cast(count(*) as int)", "one of count(*)"),
-        ("select stddev(pay)", "one of count(*)"),
+        ("select stddev(pay)", "count(*) .. group by pay"),
         ("select approx_distinct(pay)", "one of count(*)"),
-        ("select 1", "one of count(*)"),
         ("select *", "one of count(*)"),
         ("select age", "the values of records are secret"),
         ("select sex, count(*)", "group by sex"),
         ("select sex from t group by sex", "nothing is asked of the groups"),
-        ("select sex as s, count(*) from t group by sex", "secret"),
         ("select percentile(age)", "percentile(x, 0.9)"),
         ("select percentile(age, 90)", "between 0 and 1"),
         ("select percentile(age, '0.5')", "a share from 0 to 1"),
         ("select percentile(age, pay)", "a share from 0 to 1"),
-        ("select percentile_cont(0.5) within group (order by age)", "percentile(x, 0.9)"),
-        ("select count(*), count(*)", "two answers are called 'count(*)'"),
         ("select count(*) as sex from t group by sex", "two answers are called 'sex'"),
         ("select count(*) from t, u", "a join"),
         ("select count(*) from t join u on t.a = u.a", "a join"),
-        ("select count(*) from (select 1)", "a subquery after from"),
-        ("select count(*) from read_csv('x')", "a subquery after from"),
-        ("with q as (select 1) select count(*) from q", "a subquery"),
         ("select count(*) from t tablesample (10)", "a name and nothing else"),
-        ("select count(*) group by sex having count(*) > 3", "which groups are shown would depend on secrets"),
-        ("select count(*) order by 1", "sort them afterwards"),
-        ("select count(*) limit 1", "choose among the answers"),
-        ("select count(*) limit 1 offset 3", "choose among the answers"),
         ("select count(*) into x from t", "into: it is no part"),
-        ("select count(*) group by 1", "write its name"),
         ("select count(*) group by age / 10", "write its name"),
         ("select count(*) group by rollup(sex)", "write its name"),
         ("select count(*) group by all", "nothing else"),
         ("select count(*) group by sex, sex", "'sex' twice"),
         ("select count(*) where age + 1 > 2", "stands alone"),
         ("select count(*) where lower(sex) = 'f'", "stands alone"),
-        ("select count(*) where sex like 'F%'", "a condition is made of ="),
         ("select count(*) where age = pay", "not with others"),
         ("select count(*) where age > random()", "not with others"),
         ("select count(*) where age > (select 1)", "not with others"),
         ("select count(*) where age in (select 1)", "a list of values"),
         ("select count(*) where exists (select 1)", "a condition is made of"),
         ("select count(*) where case when age > 1 then true end", "a condition is made of"),
-        ("select count(*) where native", "write native = true"),
-        ("select count(*) where native is true", "a condition is made of"),
         ("select count(*) where true", "a condition is made of"),
         ("select count(*) where pay = null", "write is null"),
-        ("select count(*) where t.age = 1", "written alone: age"),
         ("select count(*) where bogus = 1", "no column 'bogus'"),
         ("select count(*) where age > 1e999999999", "so large"),
         ("select count(*) where age > date 'soon'", "a day is written"),
@@ -170,6 +173,70 @@ def test_what_is_refused_and_why(text, words):
     assert "\n" not in str(caught.value)
 
 
+def test_what_is_computed_after_the_noise():
+    """Each number gets noise once, however often it is used; the rest is arithmetic."""
+    select = read_select(
+        """select p.sex, count(1) as n, sum(pay) / count(*) as mean, round(100.0 * sum(case when age >= 18 then 1
+        else 0 end) / count(*), 1) as adults, count(*) filter (where native) from people p group by 1
+        having count(*) > 3 and mean between 1 and 9 order by n desc, sex limit 5 offset 1""",
+        POLICY,
+    )
+    assert [(one.kind, one.column, repr(one.only)) for one in select.aggregates] == [
+        ("count", None, "None"),
+        ("sum", "pay", "None"),
+        ("count", None, "age >= 18"),
+        ("count", None, "native == True"),
+    ]
+    assert [one.name for one in select.shown] == ["n", "mean", "adults", "count(*) FILTER(WHERE native)"]
+    rows = [[10.0, 50.0, 4.0, 1.0], [2.0, 4.0, 1.0, 1.0], [20.0, 60.0, 9.0, 1.0]]
+    assert [[round(float(one.of(row)), 6) for one in select.shown] for row in rows[:1]] == [[10, 5, 40, 1]]
+    assert select.kept.places([("F",), ("M",), ("X",)], rows) == [0]
+    assert (select.kept.limit, select.kept.offset) == (5, 1)
+
+
+def test_bands():
+    select = read_select(
+        "select case when age < 18 then 'young' when age >= 65 then 'old' end as band, count(*) from t group by band",
+        POLICY,
+    )
+    band = select.bands["band"]
+    assert (select.groups, band.labels) == (("band",), ("young", "old", "(none)"))
+    assert band.codes(select.conditions).tolist() == [0, 2, 2, 1, 1], "18 and 65 are cells of their own"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with q as (select * from t where age >= 18) select count(*) from q where sex = 'F'",
+        "select count(*) from (select age, sex from t where age >= 18) as x where x.sex like 'F%'",
+        "select count(*) from t where sex ilike 'f' and age >= 18",
+    ],
+)
+def test_subqueries_that_only_choose(text):
+    select = read_select(text, POLICY)
+    both = (col("sex") == "F") & (col("age") >= 18)
+    assert Universe(select.conditions).where(select.where).tolist() == Universe(select.conditions).where(both).tolist()
+
+
+def test_percentiles_as_people_write_them():
+    forms = [
+        "percentile_cont(0.9) within group (order by age)",
+        "percentile_cont(0.1) within group (order by age desc)",
+        "percentile_disc(0.9, age)",
+        "percentile_cont(age, 0.9)",
+        "approx_quantile(age, 0.9)",
+    ]
+    for form in forms:
+        (one,) = read_select(f"select {form} from t", POLICY).aggregates
+        assert (one.column, one.p) == ("age", 90)
+
+
+def test_long_lists_do_not_recurse():
+    values = ", ".join(map(str, range(5000)))
+    select = read_select(f"select count(*) from t where age in ({values})", POLICY)
+    assert Universe(select.conditions).where(select.where).all()
+
+
 def test_deeply_nested_conditions_end_in_an_error_or_an_answer():
     nested = "select count(*) where " + "(" * 2000 + "age = 1" + ")" * 2000
     with pytest.raises(ArgumentError):
@@ -185,6 +252,6 @@ def test_without_the_library(monkeypatch):
 
 
 def test_a_question_too_deep_to_read_is_refused():
-    for text in ("select count(*) from t where " + " or ".join(["age = 1"] * 4000), "select " + "(" * 4000):
-        with pytest.raises(ArgumentError):
-            read_select(text, POLICY)
+    with pytest.raises(ArgumentError):
+        read_select("select " + "(" * 4000, POLICY)
+    assert read_select("select count(*) from t where " + " or ".join(["age = 1"] * 4000), POLICY).where is not None

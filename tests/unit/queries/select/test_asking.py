@@ -18,7 +18,9 @@ from metricdp.metrics import records
 from metricdp.policies import Policy
 from metricdp.queries.select.asking import Asking, ask
 from metricdp.queries.select.percentiles import percentile_of_counts
+from metricdp.queries.select.stored_answers import stored, taken_up
 from metricdp.queries.single.aggregates import Percentile
+from tests.attacks.ranks import tally_of
 
 COLUMNS = """
 [columns]
@@ -174,8 +176,8 @@ def test_percentile_of_counts_is_that_of_the_records():
     for p, rows in itertools.product((0, 1, 33, 50, 90, 100), (0, 1, 2, 7, 50)):
         values = draw.integers(3, 12, rows).tolist()
         query = Percentile(p, (3, 11))
-        counts = np.bincount(np.array(values, dtype=int) - 3, minlength=9)
-        assert percentile_of_counts(query, range(3, 12), counts) == query.evaluate(values)
+        place = percentile_of_counts(query, tally_of([value - 3 for value in values]))
+        assert (query.middle if place is None else 3 + place) == query.evaluate(values)
 
 
 # What is promised
@@ -240,11 +242,13 @@ def test_an_answer_that_says_nothing_is_marked():
 
 
 def test_the_median_of_all_is_universally_optimal():
-    policy = policy_of(PUBLIC, MILD)
-    answers = ask(PEOPLE, policy, "select median(age) from t")
+    policy, few = policy_of(PUBLIC, MILD), policy_of("format = 2\nrecords = 2\n", MILD, age="epsilon = 0.2")
+    answers = ask(PEOPLE[:2], few, "select median(age) from t")
     assert answers.parts[0].optimal
     assert "Theorem 10" in answers.parts[0].why
     assert answers.parts[0].mechanism == "truncated geometric noise"
+    many = ask(PEOPLE, policy, "select median(age) from t").parts[0]
+    assert (many.mechanism, many.optimal) == ("drawn by rank (exponential mechanism)", False)
     assert not ask(PEOPLE, policy, "select median(age) from t where sex = 'F'").parts[0].optimal
     capped = 'missing = "refuse", metric = {{metric = "capped", base = {{metric = "absolute"}}, cap = {}}}'
     known = policy_of(PUBLIC, MILD, pay=capped.format(6000))
@@ -307,7 +311,7 @@ def test_decimals_are_added_exactly(tmp_path):
         ("select sum(sex)", "column 'sex' holds no numbers"),
         ("select avg(day)", "holds no numbers"),
         ("select sum(native)", "holds no numbers"),
-        ("select median(sex)", "integers and of dates"),
+        ("select median(sex)", "integers, numbers and dates"),
         ("select count(*) where age > 25", "cuts the cell 20..29"),
         ("select median(age) where age > 25", "cuts the cell 20..29"),
         ("select count(*) where sex > 'F'", "has no order"),
@@ -337,7 +341,7 @@ OTHER = 'type = "integer", metric = "1 discrete", count_by = {other = "o"}'
             ArgumentError,
             "touch",
         ),
-        ('type = "number", bounds = [0, 9], epsilon = 1', "median(pay)", ArgumentError, "integers"),
+        ('type = "number", bounds = [0, 9], epsilon = 1', "median(pay)", ArgumentError, "resolution"),
         (f"{OTHER}, bounds = [0, 9]", "sum(pay)", ArgumentError, "clamp"),
         (f"{OTHER}, bounds = [0, 9]", "max(pay)", ArgumentError, "clamp"),
         ('type = "category", values = ["a"], epsilon = 1', "count(pay)", ArgumentError, "is not null"),
@@ -454,12 +458,12 @@ def test_no_claim_is_made_for_an_answer_that_tells_nothing():
     """Universally optimal is said together with what it is optimal among, and never beside a question mark."""
     sharp, dull = (
         Policy.parse(
-            "format = 2\nrecords = 400\n"
+            "format = 2\nrecords = 3\n"
             f'columns.age = {{type = "integer", bounds = [0, 99], epsilon = {level}, missing = "refuse"}}\n'
         )
         for level in ("1", "0.0001")
     )
-    people = pa.table({"age": [k % 100 for k in range(400)]})
+    people = pa.table({"age": [10, 50, 90]})
     known, unknown = (ask(people, policy, "select median(age) from t") for policy in (sharp, dull))
     assert known.found[0][0].tells
     assert known.parts[0].optimal
@@ -467,3 +471,40 @@ def test_no_claim_is_made_for_an_answer_that_tells_nothing():
     assert not unknown.found[0][0].tells
     assert not unknown.parts[0].optimal
     assert "optimal" not in unknown.parts[0].why
+
+
+def test_answers_as_frames():
+    answers = ask(PEOPLE, policy_of(PUBLIC, SHARP), "select count(*) as n, median(day) as day from t group by sex")
+    header, rows = answers.to_rows()
+    frame = answers.to_pandas()
+    assert list(frame.columns) == header
+    assert answers.to_arrow().to_pylist() == [dict(zip(header, row, strict=True)) for row in rows]
+    assert answers.to_polars().shape == frame.shape
+
+
+def test_only_the_groups_that_are_kept_are_shown():
+    """By their noisy answers; what is stored are all of them, so that another question can take them up."""
+    policy = policy_of(PUBLIC, SHARP)
+    counts = PEOPLE["sex"].value_counts()
+    text = "select sex, count(*) as n, 2 * count(*) as twice from t group by sex having n > 3 order by n desc limit 1"
+    answers = ask(PEOPLE, policy, text)
+    ((label,),) = answers.groups
+    assert label == counts.index[0]
+    assert [round(one.value) for one in answers.found[0]] == [counts.iloc[0], 2 * counts.iloc[0]]
+    assert answers.found[0][1].error_bar == pytest.approx(2 * answers.found[0][0].error_bar)
+    labels, rows = answers.asked
+    assert (len(labels), len(rows[0])) == (len(ask(PEOPLE, policy, "select count(*) from t group by sex").groups), 1)
+    stored_tree = stored(answers)
+    assert len(stored_tree["groups"]) == len(labels)
+    assert taken_up(Asking.of(text, policy.askable), stored_tree).found == answers.found
+
+
+def test_conditions_of_single_answers_and_bands():
+    policy = policy_of(PUBLIC, SHARP)
+    text = """select case when age < 30 then 'young' else 'old' end as band, count(*) as n,
+    sum(case when sex = 'F' then 1 else 0 end) as women, count(*) filter (where sex = 'M') as men from t group by 1"""
+    answers = ask(PEOPLE, policy, text)
+    young = PEOPLE["age"] < 30
+    for (band,), row in zip(answers.groups, answers.found, strict=True):
+        part = PEOPLE[young if band == "young" else ~young]
+        assert [round(one.value) for one in row] == [len(part), (part["sex"] == "F").sum(), (part["sex"] == "M").sum()]

@@ -17,7 +17,7 @@ from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.table import Declared
 
-__all__ = ["Grouped", "Summand", "declared_types", "group_by_cell", "needed"]
+__all__ = ["RULES", "Grouped", "Summand", "declared_types", "group_by_cell", "needed", "read_by_code"]
 
 RULES: Mapping[int, str] = {
     MISSING: 'a value is missing, and there is no cell for that: declare missing = "secret" in a policy, or '
@@ -97,11 +97,35 @@ def group_by_cell(table: SqlTable, universe: Universe, amounts: Sequence[Summand
     coded = Coded.of(table, universe.columns)
     checks = [(column.name, code, RULES) for column, code in zip(universe.columns, coded.codes, strict=True)]
     checks += [(amount.column, amount.state, amount.rules) for amount in amounts]
+    places, read = read_by_code(coded, checks, [amount.value for amount in amounts])
+    of_cells = places[: len(universe.columns)]
+    empty = not len(of_cells[0])
+    cells = np.zeros(0, dtype=np.int64) if empty else np.ravel_multi_index(of_cells, universe.shape).astype(np.int64)
+    summed = tuple(read[f"s{place}"] for place in range(len(amounts)))
+    return Grouped(cells, np.asarray(read["records"], dtype=np.int64), summed)
+
+
+def read_by_code(
+    coded: Coded, checks: Sequence[tuple[str, str, Mapping[int, str]]], amounts: Sequence[str] = ()
+) -> tuple[list[NDArray[np.int64]], Mapping[str, Sequence[Any]]]:
+    """Count the rows of each combination of codes, as ``records``, and sum amounts, as ``s0`` and so on.
+
+    Args:
+        coded: the table.
+        checks: columns, with their codes as SQL, and what is said of codes that are refused.
+        amounts: what is summed, as SQL.
+
+    Returns:
+        The codes, column by column, and all that was read.
+
+    Raises:
+        ColumnError: for the first column with a code that is refused.
+    """
     names = [f"c{place}" for place in range(len(checks))]
     codes = [f"{code} as {name}" for name, (_, code, _) in zip(names, checks, strict=True)]
-    added = [f"{amount.value} as a{place}" for place, amount in enumerate(amounts)]
+    added = [f"{amount} as a{place}" for place, amount in enumerate(amounts)]
     sums = [f"sum(a{place}) as s{place}" for place in range(len(amounts))]
-    read = table.read(
+    read = coded.table.read(
         f"select {', '.join([*names, 'count(*) as records', *sums])} "
         f"from (select {', '.join([*codes, *added])} from {coded.rows}) as coded group by {', '.join(names)}"
     )
@@ -110,11 +134,7 @@ def group_by_cell(table: SqlTable, universe: Universe, amounts: Sequence[Summand
         for mark, rule in rules.items():
             if (place == mark).any():
                 raise ColumnError(name, OutOfDomainError(rule, _first_row(coded, code, mark)))
-    of_cells = places[: len(universe.columns)]
-    empty = not len(of_cells[0])
-    cells = np.zeros(0, dtype=np.int64) if empty else np.ravel_multi_index(of_cells, universe.shape).astype(np.int64)
-    summed = tuple(read[f"s{place}"] for place in range(len(amounts)))
-    return Grouped(cells, np.asarray(read["records"], dtype=np.int64), summed)
+    return places, read
 
 
 def _first_row(coded: Coded, code: str, mark: int) -> int | None:

@@ -1,0 +1,228 @@
+"""The answers of a statement: aggregates, and what is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from metricdp.errors import ArgumentError
+from metricdp.policies.askable import Askable
+from metricdp.policies.sql.conditions import Conditions, column_name, number_of, refuse, shown
+from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression
+from metricdp.policies.sql.predicates import Predicate
+from metricdp.policies.sql.statements import Aggregate, Kind
+
+__all__ = ["AGGREGATES", "AnswerReader"]
+
+AGGREGATES = "count(*), count(x), sum(x), avg(x), median(x), min(x), max(x), percentile(x, 0.9)"
+
+_HISTOGRAM = "ask for a histogram, count(*) .. group by {}, and compute it from that, which costs nothing more"
+
+
+class AnswerReader:
+    """Reads aggregates and expressions, and remembers each aggregate once.
+
+    Attributes:
+        found: the aggregates so far.
+    """
+
+    def __init__(self, policy: Askable, conditions: Conditions, groups: tuple[str, ...]) -> None:
+        self.policy, self.conditions, self.groups = policy, conditions, groups
+        self.found: list[Aggregate] = []
+
+    def expression(self, node: Any, alias: str = "", named: Mapping[str, Expression] | None = None) -> Expression:
+        """An aggregate, or arithmetic of aggregates and numbers; of columns of the answers, where they have names."""
+        from sqlglot import exp
+
+        signs = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+        functions: dict[Any, Any] = {exp.Abs: "abs", exp.Sqrt: "sqrt", exp.Floor: "floor", exp.Ceil: "ceil"}
+        if isinstance(node, exp.Paren):
+            return self.expression(node.this, alias, named)
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return Constant(float(number_of(node)))
+        if isinstance(node, exp.Neg):
+            return Applied("-", self.expression(node.this, "", named))
+        if type(node) in signs:
+            sides = (self.expression(side, "", named) for side in (node.this, node.expression))
+            return Combined(signs[type(node)], *sides)
+        if type(node) in functions:
+            return Applied(functions[type(node)], self.expression(node.this, "", named))
+        if isinstance(node, exp.Round):
+            return Applied("round", self.expression(node.this, "", named), _places(node))
+        if isinstance(node, exp.Cast | exp.Coalesce | exp.Nullif):
+            return self.expression(node.this, "", named)  # an answer is a number, whatever it is called
+        if named is not None and isinstance(node, exp.Column) and node.name.casefold() in named:
+            return named[node.name.casefold()]
+        return Asked(self._place(self._aggregate(node, alias)))
+
+    def judged(self, node: Any, named: Mapping[str, Expression]) -> Expression:
+        """A condition on noisy answers, after ``having``."""
+        from sqlglot import exp
+
+        both = {exp.And: "and", exp.Or: "or"}
+        signs = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+        if isinstance(node, exp.Paren):
+            return self.judged(node.this, named)
+        if isinstance(node, exp.Not):
+            return Applied("not", self.judged(node.this, named))
+        if type(node) in both:
+            sides = (self.judged(side, named) for side in (node.this, node.expression))
+            return Combined(both[type(node)], *sides)
+        if isinstance(node, exp.Between):
+            value, low, high = (
+                self.expression(one, "", named) for one in (node.this, node.args["low"], node.args["high"])
+            )
+            return Combined("and", Combined(">=", value, low), Combined("<=", value, high))
+        if type(node) in signs:
+            sides = (self.expression(side, "", named) for side in (node.this, node.expression))
+            return Combined(signs[type(node)], *sides)
+        raise refuse(node, "having compares noisy answers with numbers, as in having count(*) >= 100")
+
+    def _place(self, aggregate: Aggregate) -> int:
+        for place, known in enumerate(self.found):
+            if known.what == aggregate.what:
+                return place
+        self.found.append(aggregate)
+        return len(self.found) - 1
+
+    def _aggregate(self, node: Any, alias: str) -> Aggregate:
+        from sqlglot import exp
+
+        name, only = alias or shown(node), None
+        if isinstance(node, exp.Filter):
+            only = self.conditions.read(node.expression.this)
+            node = node.this
+        if isinstance(node, exp.WithinGroup):
+            column, share = _within_group(node)
+            return self._checked(Aggregate("percentile", self._column(column, shown(node)), share, name, only))
+        if isinstance(node, exp.Count | exp.Sum | exp.Avg) and isinstance(node.this, exp.Case):
+            node, chosen = self._case(node)
+            only = chosen if only is None else only & chosen
+        if isinstance(node, exp.Count):
+            if isinstance(node.this, exp.Star | exp.Literal) and not node.expressions:
+                return Aggregate("count", None, None, alias or ("count(*)" if only is None else name), only)
+            return Aggregate("count", self._argument(node), None, name, only)
+        if isinstance(node, exp.Sum | exp.Avg):
+            kind: Kind = "sum" if isinstance(node, exp.Sum) else "average"
+            return Aggregate(kind, self._argument(node), None, name, only)
+        if isinstance(node, exp.Min | exp.Median | exp.Max):
+            p = 0 if isinstance(node, exp.Min) else 50 if isinstance(node, exp.Median) else 100
+            return self._checked(Aggregate("percentile", self._argument(node), Fraction(p), name, only))
+        share_of = _percentile(node)
+        if share_of is not None:
+            column = self._column(share_of[0], shown(node))
+            return self._checked(Aggregate("percentile", column, share_of[1], name, only))
+        raise self._refused(node)
+
+    def _case(self, node: Any) -> tuple[Any, Predicate]:
+        """``sum(case when c then x end)`` as ``sum(x)`` of the records where c holds; with 1 for x, their number."""
+        from sqlglot import exp
+
+        case = node.this
+        branches, default = case.args["ifs"], case.args.get("default")
+        nothing = default is None or isinstance(default, exp.Null)
+        zero = isinstance(default, exp.Literal) and str(default.this) == "0" and isinstance(node, exp.Sum)
+        if len(branches) != 1 or case.this is not None or not (nothing or zero):
+            raise ArgumentError(
+                f"{shown(node)}: an aggregate of a case has one condition: sum(case when age >= 18 then pay else 0 end)"
+            )
+        value = branches[0].args["true"]
+        only = self.conditions.read(branches[0].this)
+        if isinstance(value, exp.Literal):
+            if isinstance(node, exp.Avg) or (isinstance(node, exp.Sum) and str(value.this) != "1"):
+                raise ArgumentError(f"{shown(node)}: write sum(case when .. then 1 else 0 end) for a number of records")
+            return exp.Count(this=exp.Star()), only
+        return type(node)(this=value), only
+
+    def _checked(self, aggregate: Aggregate) -> Aggregate:
+        if aggregate.only is not None:
+            raise ArgumentError(f"{aggregate.name}: a percentile of some records is asked with where, or by group")
+        return aggregate
+
+    def _argument(self, node: Any) -> str:
+        if any(value for key, value in node.args.items() if key not in ("this", "big_int")):
+            raise ArgumentError(f"{shown(node)}: an aggregate is of one column, as in {node.key}(x)")
+        return self._column(node.this, shown(node))
+
+    def _column(self, node: Any, text: str) -> str:
+        from sqlglot import exp
+
+        if isinstance(node, exp.Distinct):
+            named = [one.name for one in node.expressions if isinstance(one, exp.Column)]
+            raise ArgumentError(
+                f"{text}: which values are there depends on single records: "
+                f"{_HISTOGRAM.format(named[0] if named else 'x')}: cells well above their error bar are there"
+            )
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            raise ArgumentError(
+                f"{text}: an aggregate is of one column of the policy, not of an expression: compute with its answers, "
+                "as in sum(x) / count(*), or make the column before"
+            )
+        return column_name(node, self.policy)
+
+    def _refused(self, node: Any) -> ArgumentError:
+        from sqlglot import exp
+
+        spread = exp.Stddev | exp.StddevPop | exp.StddevSamp | exp.Variance | exp.VariancePop
+        if isinstance(node, spread):
+            return ArgumentError(f"{shown(node)}: squares are not summed here: {_HISTOGRAM.format(shown(node.this))}")
+        if isinstance(node, exp.Corr | exp.CovarPop | exp.CovarSamp):
+            both = f"{shown(node.this)}, {shown(node.expression)}"
+            return ArgumentError(f"{shown(node)}: products are not summed here: {_HISTOGRAM.format(both)}")
+        return refuse(node, f"one of {AGGREGATES} is asked, and what is computed from such")
+
+
+def _percentile(item: Any) -> tuple[Any, Fraction] | None:
+    """The column and the share of ``percentile(x, 0.9)``, which is also spelt quantile."""
+    from sqlglot import exp
+
+    called = str(item.this).lower() if isinstance(item, exp.Anonymous) else ""
+    if called in ("percentile", "quantile", "percentile_cont", "percentile_disc"):
+        given = list(item.expressions)
+    elif isinstance(item, exp.Quantile | exp.ApproxQuantile):
+        given = [item.this, item.args.get("quantile")]
+    elif isinstance(item, exp.PercentileCont | exp.PercentileDisc):
+        given = [item.this, item.args.get("expression")]
+    else:
+        return None
+    if len(given) == 2 and isinstance(given[0], exp.Literal):  # as some write it
+        given = given[::-1]
+    if len(given) != 2:
+        raise ArgumentError(f"{shown(item)}: a percentile is written percentile(x, 0.9), with a share from 0 to 1")
+    return given[0], _share(given[1], item)
+
+
+def _within_group(item: Any) -> tuple[Any, Fraction]:
+    """The column and the share of ``percentile_cont(0.9) within group (order by x)``."""
+    from sqlglot import exp
+
+    inner, order = item.this, item.expression
+    if not isinstance(inner, exp.PercentileCont | exp.PercentileDisc) or len(order.expressions) != 1:
+        raise refuse(item, "a percentile is written percentile(x, 0.9)")
+    (key,) = order.expressions
+    share = _share(inner.this, item)
+    return key.this, 100 - share if key.args.get("desc") else share
+
+
+def _share(node: Any, item: Any) -> Fraction:
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Literal) or node.is_string:
+        raise ArgumentError(f"{shown(item)}: a percentile is written percentile(x, 0.9), with a share from 0 to 1")
+    share = Fraction(number_of(node))
+    if not 0 <= share <= 1:
+        raise ArgumentError(f"{shown(item)}: a share lies between 0 and 1, as in percentile(x, 0.9)")
+    return 100 * share
+
+
+def _places(node: Any) -> int:
+    from sqlglot import exp
+
+    decimals = node.args.get("decimals")
+    if decimals is None:
+        return 0
+    sign, number = (-1, decimals.this) if isinstance(decimals, exp.Neg) else (1, decimals)
+    if not isinstance(number, exp.Literal) or not str(number.this).isdigit() or int(str(number.this)) > 15:
+        raise ArgumentError(f"{shown(node)}: round takes a whole number of places, as in round(avg(x), 1)")
+    return sign * int(str(number.this))

@@ -1,0 +1,125 @@
+"""What a question can be expected to give, before anything is read or spent: error bars, alternatives, warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from metricdp.queries.select.averages import CONFIDENCE, Noisy, average
+from metricdp.queries.select.totals import bounds_of
+
+if TYPE_CHECKING:
+    from metricdp.queries.select.asking import Asking
+
+__all__ = ["Expected", "Forecast", "forecast"]
+
+_WIDE = 0.05
+"""An error bar beyond this part of all records makes a cut worth a warning."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What one number can be expected to be like.
+
+    Attributes:
+        name: of the number.
+        error_bar: half the width of an interval that holds the truth with 95%; the widest of all groups.
+        supposed: what is supposed for it, where it depends on the table; empty where it does not.
+        instead: what else would answer it, with the error bar to expect; empty where nothing else is known.
+    """
+
+    name: str
+    error_bar: float
+    supposed: str = ""
+    instead: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for programs."""
+        return {
+            "name": self.name,
+            "error_bar": self.error_bar,
+            "supposed": self.supposed,
+            "instead": self.instead,
+        }
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a question can be expected to give; from the policy alone.
+
+    Attributes:
+        expected: one for each number that gets noise.
+        warnings: what will tell little, and what would tell more.
+    """
+
+    expected: tuple[Expected, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for programs."""
+        return {"expected": [one.to_json() for one in self.expected], "warnings": list(self.warnings)}
+
+
+def forecast(asking: Asking) -> Forecast:
+    """What to expect of a question: nothing is read, and nothing is spent."""
+    bars = asking.error_bars()
+    expected = []
+    for aggregate in asking.select.aggregates:
+        bar = bars[aggregate.name]
+        if aggregate.kind == "percentile":
+            expected.append(_percentile(asking, aggregate.name))
+        elif bar is None:
+            expected.append(_average(asking, aggregate))
+        else:
+            expected.append(Expected(aggregate.name, bar))
+    counts = [
+        one.error_bar for one, asked in zip(expected, asking.select.aggregates, strict=True) if asked.kind == "count"
+    ]
+    return Forecast(tuple(expected), tuple(_cuts(asking, max(counts, default=0.0))))
+
+
+def _percentile(asking: Asking, name: str) -> Expected:
+    part = asking.percentiles[name]
+    ranks, noise = part.by_rank, part.by_noise
+    if part.ranks is None:
+        other = "" if ranks is None else f"a draw by rank would give ± {ranks.bar_to_expect:,.4g} with so few records"
+        return Expected(name, part.error_bar, "", other)
+    other = "" if noise is None else f"noise on the answer would give ± {noise.error_bar(float(CONFIDENCE)) or 0:,.4g}"
+    return Expected(name, part.error_bar, "if values are spread evenly between the bounds and over the groups", other)
+
+
+def _average(asking: Asking, aggregate: Any) -> Expected:
+    """The error bar where all groups are of one size, and the average is in the middle of the bounds."""
+    linear = asking.linear
+    assert linear is not None
+    allocation = linear.allocate()
+    groups = range(len(asking.division.labels))
+    size = max(1.0, asking.policy.most / len(groups))
+    bounds = bounds_of(asking.policy.column(aggregate.column))
+    widest = 0.0
+    for group in groups:
+        total, count = asking.amounts_of(aggregate, group)
+        noisy = []
+        for amount, value in ((total, 0.0), (count, size)):
+            mechanism = allocation.mechanism(asking.amounts.index(amount), asking.policy.most)
+            noisy.append(Noisy(value, None if mechanism is None else mechanism.radius))
+        found = average(noisy[0], noisy[1], total.centre, bounds, asking.policy.most)
+        widest = max(widest, found.error_bar)
+    return Expected(aggregate.name, widest, "if all groups are of one size, and averages near the middle of the bounds")
+
+
+def _cuts(asking: Asking, bar: float) -> list[str]:
+    """Conditions and bands that cut a column at a finer grain than its level hides."""
+    if bar <= _WIDE * asking.policy.most:
+        return []
+    cut = [
+        column.name
+        for column in asking.division.columns
+        if len(column.points) > 1 and not asking.policy.metric(column.name).without_null().all_alike
+    ]
+    return [
+        f"{name} is protected by distance, and this question tells apart values of it that are next to each other: so "
+        f"counts are off by {bar:,.4g} of {asking.policy.most:,} records. Percentiles, sums and averages of {name} do "
+        f'not cut it; or protect it as metric = "1 discrete", any two values alike'
+        for name in cut
+    ]

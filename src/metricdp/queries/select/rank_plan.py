@@ -1,0 +1,176 @@
+"""How a percentile is drawn by rank: how softly ranks are counted, at which rate, and what error to expect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from metricdp.metrics import Metric
+from metricdp.queries.select.averages import CONFIDENCE
+from metricdp.queries.select.rank_choice import RankChoice, WidthChoice
+from metricdp.queries.select.rank_scores import RankScores, RankTarget, ValueTally
+from metricdp.queries.select.value_line import ValueLine
+
+__all__ = ["RankPlan", "rank_plan"]
+
+_MOST_CANDIDATES = 1 << 16
+
+_FOR_WIDTH_ALIKE, _FOR_WIDTH_NEAR = Fraction(1, 16), Fraction(1, 4)
+"""What of the metric the error bar takes: little where any two values are alike, and ranks alone tell how near it is;
+more where values that are near are told apart less, so that ranks are counted softly."""
+
+
+@dataclass(frozen=True)
+class RankPlan:
+    """A percentile drawn by rank (`RankChoice`), and its error bar, drawn after it (`WidthChoice`).
+
+    Attributes:
+        line: the places that can be drawn.
+        choice: the draw.
+        width: that of the error bar; None for a minimum or maximum, which is known to lie beyond the answer.
+        error_to_expect: an error that is not exceeded with 95%, in the unit of the values, if as many records as there
+            can be are spread evenly over the groups and between the bounds. Mechanisms are compared by it.
+        bar_to_expect: the error bar, in the same case.
+
+    Guarantee:
+        With g(d) the least distance of two values d steps apart, which is concave; c the most groups that a record can
+        leave, enter or drop out of for each unit of distance; and H the ramp, the rate is ``min(g(H) / 2, 1 / (2 c
+        reach))`` times a share. A value that moves by d steps moves losses against each other by ``2 min(d / H, 1)``,
+        and since g is concave, ``g(H) min(d / H, 1) <= g(d)``. A record that leaves a group or enters one moves losses
+        there by ``2 reach`` against each other, in at most ``c D`` groups at distance D. So each draw spends its share
+        of the metric, and answer and error bar together spend all of it.
+    """
+
+    line: ValueLine
+    choice: RankChoice
+    width: WidthChoice | None
+    error_to_expect: float
+    bar_to_expect: float
+
+    def draw(self, tally: ValueTally) -> tuple[int, int]:
+        """An answer, and how far the percentile is from it, with the confidence of error bars; in places."""
+        place = self.choice.draw(tally)
+        if self.width is None:
+            return place, place if self.choice.scores.target.percent == 0 else self.line.places - 1 - place
+        return place, self.width.draw(tally, place)
+
+    @property
+    def words(self) -> str:
+        """The mechanism, for people."""
+        return "drawn by rank (exponential mechanism)"
+
+    @property
+    def why(self) -> str:
+        """What is known of it."""
+        target, ramp = self.choice.scores.target, self.choice.scores.ramp
+        told = "a value is the likelier to be drawn the fewer records it is off"
+        if ramp > 1:
+            told += f", counted softly over {self.line.shown_width(ramp):,.6g} so that near values are told apart less"
+        if target.extreme:
+            end = "below" if target.percent == 0 else "above"
+            told += (
+                f"; nobody can know the very last value, so about {float(target.inset):,.3g} records may lie {end} it, "
+                "and the error bar reaches to the bound"
+            )
+        return f"{told}; less error than noise on the answer is to be expected, and nothing is known to be the best"
+
+
+def rank_plan(line: ValueLine, metric: Metric, percent: Fraction, leaving: Fraction, records: int) -> RankPlan | None:
+    """The draw with the least error to expect; None where the metric hides nothing, so that no draw is needed.
+
+    Args:
+        line: the values.
+        metric: between two of them, as numbers; what of it may be spent.
+        percent: which percentile.
+        leaving: the most groups that a record can leave, enter or drop out of, for each unit of distance.
+        records: how many a group may have, to judge errors by.
+
+    Raises:
+        UnsupportedMetricError: the metric is not concave on the line.
+    """
+    part = Fraction(0)
+    extreme = RankTarget(percent).extreme
+    alike = metric.without_null().all_alike
+    if not extreme:
+        part = _FOR_WIDTH_ALIKE if alike else _FOR_WIDTH_NEAR
+    found = [
+        (_error(line, ramp, rate * (1 - part), percent, records), ramp, rate)
+        for ramp in _ramps(line.places, alike)
+        for rate in [_rate(line, metric, percent, leaving, ramp)]
+        if rate is not None
+    ]
+    if not found:
+        return None
+    error, ramp, rate = min(found)
+    rate *= 1 - part
+    inset = _inset(line.places, rate, records) if extreme else Fraction(0)
+    scores = RankScores(RankTarget(percent, inset), line.places, ramp, _spacing(line.places, ramp))
+    width, bar = None, float(line.places - 1)
+    if part:
+        widths = [_width(line, percent, ramp, rate * part) for _, ramp, rate in found]
+        bar, width = min(((_bar(one, records), one) for one in widths), key=lambda pair: pair[0])
+    unit = line.shown_width(1)
+    return RankPlan(line, RankChoice(scores, rate), width, error * unit, min(bar, line.places - 1) * unit)
+
+
+def _ramps(places: int, alike: bool) -> list[int]:
+    """Windows to try: one place where values are all alike; else up to a quarter of the line."""
+    ramps = [1]
+    while not alike and ramps[-1] * 3 // 2 + 2 < places // 4:
+        ramps.append((ramps[-1] * 3 // 2 + 1) | 1)
+    return ramps
+
+
+def _rate(line: ValueLine, metric: Metric, percent: Fraction, leaving: Fraction, ramp: int) -> Fraction | None:
+    """The greatest rate that the metric allows; None where nothing limits it."""
+    own = line.least_distance(metric, min(ramp, line.places - 1))
+    limits = [] if own is None else [own / 2]
+    if leaving:
+        limits.append(1 / (2 * leaving * RankTarget(percent).reach))
+    return min(limits) if limits else None
+
+
+def _spacing(places: int, ramp: int) -> int:
+    """Every so many places is a candidate: a sixteenth of the window, and no more candidates than can be listed."""
+    return 1 if ramp == 1 else max(1, ramp // 16, -(-places // _MOST_CANDIDATES))
+
+
+def _inset(places: int, rate: Fraction, records: int) -> Fraction:
+    """How many records inside an end the extreme is looked for, so that the error to expect is least.
+
+    Nearer the end, all the empty places beyond it are drawn more often; farther from it, more records lie beyond. At
+    the ends, a quarter of the density of records spread evenly is taken.
+    """
+    density = records / places / 4
+
+    def error(inset: float) -> float:
+        beyond = min(1.0, places * math.exp(-float(rate) * inset))
+        return (inset / density) ** 2 + places**2 / 12 * beyond
+
+    depths = [math.ceil(part / 2 * math.log(places) / float(rate) * 2) / 2 for part in range(2, 9)]
+    return Fraction(min(depths, key=error))
+
+
+def _error(line: ValueLine, ramp: int, rate: Fraction, percent: Fraction, records: int) -> float:
+    """An error that is not exceeded with 95%, in places, of records spread evenly.
+
+    Ranks are off by ln(20) / rate. A window shifts a percentile by H²/24 times the slope of the logarithm of the
+    density, for which 4 by the width of the line is taken; the ends it shifts by a quarter of its width.
+    """
+    density = records / line.places
+    extreme = RankTarget(percent).extreme
+    off = math.log(20) / float(rate) + (float(_inset(line.places, rate, records)) if extreme else 0.0)
+    shift = ramp / 4 if extreme else ramp**2 / (6 * line.places)
+    return off / density + (shift if ramp > 1 else 0.0)
+
+
+def _width(line: ValueLine, percent: Fraction, ramp: int, rate: Fraction) -> WidthChoice:
+    scores = RankScores(RankTarget(percent), line.places, ramp, _spacing(line.places, ramp))
+    return WidthChoice(scores, rate, CONFIDENCE)
+
+
+def _bar(width: WidthChoice, records: int) -> float:
+    """The error bar, in places, of records spread evenly."""
+    scores = width.scores
+    return float(width.slack) / (records / scores.places) + (scores.ramp - 1) / 2

@@ -1,0 +1,74 @@
+"""What a percentile tells of two tables, exactly: the law of a draw by rank is enumerated, answer and error bar."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from metricdp.queries.select.rank_scores import ValueTally
+from tests.attacks.exact_sums import Sum
+
+
+def draw_by_rank(asking) -> None:
+    """Draw all percentiles by rank that can be drawn so, whether or not noise on the answer would be better."""
+    for part in asking.percentiles.values():
+        if part.by_rank is not None:
+            vars(part).update(ranks=part.by_rank, plan=None)
+
+
+def tally_of(places) -> ValueTally:
+    """The values of a group."""
+    values, counts = np.unique(np.array(places, dtype=np.int64), return_counts=True)
+    return ValueTally(values.astype(np.int64), counts.astype(np.int64))
+
+
+def logarithms(pieces, rate: Fraction) -> np.ndarray:
+    """The logarithm of the probability of each place of each piece."""
+    exponents = -float(rate * pieces.unit) * pieces.losses.astype(float)
+    top = exponents.max()
+    return exponents - top - math.log(float((pieces.counts * np.exp(exponents - top)).sum()))
+
+
+def law(pieces, rate: Fraction, places: int) -> np.ndarray:
+    """The logarithm of the probability of each place; of a place that is never drawn, NaN."""
+    found = np.full(places, np.nan)
+    for start, count, weight in zip(pieces.starts, pieces.counts, logarithms(pieces, rate), strict=True):
+        found[start : start + count] = weight
+    return found
+
+
+def told_by_draw(ranks, here: ValueTally, there: ValueTally) -> float:
+    """The most that the answer and its error bar tell of two groups: the greatest logarithm of a ratio."""
+    places = ranks.line.places
+    one, two = (law(ranks.choice.scores.pieces(tally), ranks.choice.rate, places) for tally in (here, there))
+    ratios = np.abs(one - two)
+    if ranks.width is None:
+        return float(np.nanmax(ratios))
+    most = 0.0
+    for place in np.flatnonzero(~np.isnan(one)).tolist():
+        here_w, there_w = (logarithms(ranks.width.pieces(tally, place), ranks.width.rate) for tally in (here, there))
+        for sign in (1, -1):  # both draws together
+            most = max(most, sign * float(one[place] - two[place]) + float((sign * (here_w - there_w)).max()))
+    return most
+
+
+def told(part, here: list[ValueTally], there: list[ValueTally]) -> Sum:
+    """What a percentile of all groups tells of two tables, given the values of their groups.
+
+    Of a draw the law is computed in floats, and a thousand millionth is taken off.
+    """
+    if part.ranks is not None:
+        changed = [
+            (one, two)
+            for one, two in zip(here, there, strict=True)
+            if (one.values.tolist(), one.counts.tolist()) != (two.values.tolist(), two.counts.tolist())
+        ]
+        found = math.fsum(told_by_draw(part.ranks, one, two) for one, two in changed)
+        return Sum(max(Fraction(0), Fraction(found) - Fraction(1, 10**9)))
+    moved = sum((abs(part.exact(one) - part.exact(two)) for one, two in zip(here, there, strict=True)), Fraction(0))
+    if not moved:
+        return Sum()
+    mechanism = part.plan.mechanism
+    return Sum(infinite=True) if mechanism is None else Sum.of_level(mechanism.metric.level) * moved
