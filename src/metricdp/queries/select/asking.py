@@ -340,11 +340,8 @@ class Asking:
             self.policy,
             self.division.labels,
             tuple(zip(*columns.values(), strict=True)),
-            tuple(claimed(part, columns) for part in parts),
-            self.columns,
-            self.guarantee,
-            float(CONFIDENCE),
-            noise_source().private,
+            *(tuple(claimed(part, columns) for part in parts), self.columns, self.guarantee),
+            *(float(CONFIDENCE), noise_source().private),
         )
 
     def _linear_answers(self, source: Any, engine: Any, watch: Stopwatch) -> tuple[dict[Amount, Noisy], list[Part]]:
