@@ -137,7 +137,7 @@ class LinearEstimator:
         if self.truth == "population":
             variance = max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
         else:
-            variance = second - min(max(expected_squares / rows, mean**2, 0.0), second)
+            variance = second - min(max(expected_squares / rows, 0.0), second)
             variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
         low, middle, high = self._bias(monomials)
         biased = high > low
@@ -194,7 +194,8 @@ class LinearEstimator:
     def _expected_squares(self, monomials: Sequence[Monomial], number: str | None) -> float:
         """An estimate of the sum over rows of the squared expected score: what the secrets add to the squares.
 
-        For one column it comes from the fitted shares. For several, products of different cases exclude each other, so
+        For one column it is what the variance within secrets leaves, which hangs little on the fitted shares.
+        For several, products of different cases exclude each other, so
         the square of a sum is the sum of squares, and each is a product again.
         """
         names = {name for one in monomials for name in one.factors}
@@ -205,7 +206,9 @@ class LinearEstimator:
             constant = sum(one.weight for one in monomials if not one.factors)
             if law.is_exact:
                 return float(law.counts @ (weights + constant) ** 2)
-            return self.rows * float(law.fitted.shares @ (law.matrix @ (weights + constant)) ** 2)
+            whole = weights + constant
+            within = law.fitted.shares @ (law.matrix @ whole**2 - (law.matrix @ whole) ** 2)
+            return float(law.counts @ whole**2 - self.rows * within)
         merged: dict[bytes, list[Monomial]] = {}
         there = "" if number is None else presence_of(number)
         for one in monomials:
