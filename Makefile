@@ -69,6 +69,11 @@ exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the
 	@$(VENV)/bin/python -m tests.statistical.exam 1000
 	@METRICDP_EXAM=1 $(VENV)/bin/pytest tests/broken/test_gallery.py tests/statistical/test_audit.py
 
+.PHONY: papers
+papers: $(VENV)/.dev  ## all items of the papers at reduced size, with their numbers checked, and docs/papers.md made anew
+	@METRICDP_PAPERS=1 $(VENV)/bin/pytest tests/papers/test_papers_command.py
+	@$(VENV)/bin/metricdp papers --quick --out docs --overwrite >/dev/null && rm docs/papers.html docs/papers.json
+
 clean:  ## remove environments, caches and build products
 	rm -rf $(VENV) $(BENCH) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

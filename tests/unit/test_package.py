@@ -42,6 +42,7 @@ def test_public_names():
         "ln",
         "mechanisms",
         "metrics",
+        "papers",
         "plots",
         "policies",
         "postprocess",

@@ -21,8 +21,10 @@ __all__ = [
     "Tightness",
     "knowing_others",
     "knowing_others_within",
+    "knowing_within",
     "maximally_tight",
     "replacing_value",
+    "substituting_all_values",
     "substituting_values",
     "tight",
 ]
@@ -158,11 +160,7 @@ def substituting_values(values: Sequence[Any], individuals: int) -> list[dict[An
     54
     """
     known = [frozen(value) for value in values]
-    if individuals * len(known) ** (len(known) + individuals) > _MOST:
-        raise TooLargeError(
-            f"there are more than {_MOST:,} functions of values: use fewer values or fewer individuals",
-            f"more than {_MOST:,}",
-        )
+    _refuse_many(individuals * len(known) ** (len(known) + individuals), "functions of values")
     return [
         {x: _put(x, i, images[known.index(x[i])]) for x in _databases(values, individuals)}
         for i in range(individuals)
@@ -198,11 +196,7 @@ def knowing_others_within(values: Sequence[Any], individuals: int) -> list[froze
     [[(0,)], [(1,)], [(0,), (1,)]]
     """
     known = [frozen(value) for value in values]
-    if individuals * len(known) ** individuals * 2 ** len(known) > _MOST:
-        raise TooLargeError(
-            f"there are more than {_MOST:,} sets of values: use fewer values or fewer individuals",
-            f"more than {_MOST:,}",
-        )
+    _refuse_many(individuals * len(known) ** individuals * 2 ** len(known), "sets of values")
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     found = {
         frozenset(_put(x, i, v) for v in some): None
@@ -211,6 +205,51 @@ def knowing_others_within(values: Sequence[Any], individuals: int) -> list[froze
         for some in sets
     }
     return list(found)
+
+
+def substituting_all_values(values: Sequence[Any], individuals: int) -> list[dict[Any, Any]]:
+    """All functions that put the value of every individual through a function of its own of values to values.
+
+    Maximally tight for the largest difference of values (`metricdp.metrics.chebyshev`).
+
+    References:
+        Paper 1, Section 6.1 (the family of hiding functions written with an infinity).
+
+    >>> len(substituting_all_values((0, 1), 2))
+    16
+    """
+    known = [frozen(value) for value in values]
+    _refuse_many(len(known) ** (len(known) * individuals + individuals), "functions of values")
+    databases = _databases(values, individuals)
+    functions = [dict(zip(known, images, strict=True)) for images in itertools.product(known, repeat=len(known))]
+    return [
+        {x: tuple(function[value] for function, value in zip(chosen, x, strict=True)) for x in databases}
+        for chosen in itertools.product(functions, repeat=individuals)
+    ]
+
+
+def knowing_within(values: Sequence[Any], individuals: int) -> list[frozenset[Any]]:
+    """All sets of databases in which the value of every individual is known to lie in some set of values.
+
+    Maximally tight for the largest difference of values (`metricdp.metrics.chebyshev`).
+
+    References:
+        Paper 1, Section 6.1 (the family of neighbourhoods written with an infinity).
+
+    >>> len(knowing_within((0, 1), 2))
+    9
+    """
+    known = [frozen(value) for value in values]
+    _refuse_many(2 ** (len(known) * individuals) * len(known) ** individuals, "sets of values")
+    sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
+    return [frozenset(itertools.product(*chosen)) for chosen in itertools.product(sets, repeat=individuals)]
+
+
+def _refuse_many(count: int, what: str) -> None:
+    if count > _MOST:
+        raise TooLargeError(
+            f"there are more than {_MOST:,} {what}: use fewer values or fewer individuals", f"more than {_MOST:,}"
+        )
 
 
 def _swaps(space: Space, hidings: Iterable[Any]) -> Steps:
@@ -274,10 +313,7 @@ def _reached(space: Space, steps: Mapping[int, set[int]], start: int, tightly: b
 def _databases(values: Sequence[Any], individuals: int) -> list[tuple[Any, ...]]:
     if individuals < 1 or not values:
         raise ArgumentError("a database has at least one individual, with at least one value")
-    if len(values) ** individuals > _MOST:
-        raise TooLargeError(
-            f"there are more than {_MOST:,} databases: use fewer values or fewer individuals", f"more than {_MOST:,}"
-        )
+    _refuse_many(len(values) ** individuals, "databases")
     return list(itertools.product(map(frozen, values), repeat=individuals))
 
 

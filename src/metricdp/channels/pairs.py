@@ -36,13 +36,15 @@ class Pairs:
     Attributes:
         space: the points and the metric.
         places: where in it each input stands.
+        within: only pairs at most this far apart, before the level, are constrained; None for all.
     """
 
     space: Space
     places: tuple[int, ...]
+    within: Fraction | None = None
 
     @classmethod
-    def of(cls, inputs: Sequence[Any], space: Space) -> Pairs:
+    def of(cls, inputs: Sequence[Any], space: Space, within: Fraction | None = None) -> Pairs:
         """Finds every input in the space.
 
         Raises:
@@ -56,7 +58,7 @@ class Pairs:
                 raise ArgumentError(
                     f"row {row}: the space has no point {point!r}, which is an input of the channel"
                 ) from None
-        return cls(space, tuple(places))
+        return cls(space, tuple(places), within)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -84,7 +86,11 @@ class Pairs:
     @cached_property
     def constrained(self) -> NDArray[np.bool_]:
         """Which pairs are at a finite, positive distance, or at one that is not proved to be zero or infinite."""
-        return self.enclosures.constrained
+        if self.within is None:
+            return self.enclosures.constrained
+        unit = self.space.metric.unit.enclosures([self.space.points[place] for place in self.places])
+        farther = np.array([[Fraction(low) > self.within for low in row] for row in np.nan_to_num(unit.lower).tolist()])
+        return np.asarray(self.enclosures.constrained & ~farther, dtype=bool)
 
     @cached_property
     def twins(self) -> list[Pair]:

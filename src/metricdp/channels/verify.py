@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -42,7 +43,13 @@ class RatioCase(NamedTuple):
     denominator: int
 
 
-def verify(channel: ChannelLike, space: SpaceLike, delta: int | float | str | Fraction = 0) -> Verdict:
+def verify(
+    channel: ChannelLike,
+    space: SpaceLike,
+    delta: int | float | str | Fraction = 0,
+    *,
+    within: int | float | str | Fraction | None = None,
+) -> Verdict:
     """Whether a channel is d-private: ``K(x)(Z) <= exp(d(x, x')) K(x')(Z) + delta``; decided exactly.
 
     With delta = 0, the smallest scale s for which the channel is s·d-private is the maximum of
@@ -57,9 +64,12 @@ def verify(channel: ChannelLike, space: SpaceLike, delta: int | float | str | Fr
             probabilities are taken, too; rows without labels are those of the points of the space.
         space: the points and d; or d alone, on the inputs of the channel.
         delta: in [0, 1).
+        within: look only at inputs at most this far apart, before the level: ``within=1`` for neighbouring databases.
+            With delta = 0 that decides for all inputs that chains of such steps join; a delta does not chain, and then
+            nothing is said of inputs farther apart.
 
     References:
-        Paper 1, Definition 1; paper 2, section 2, for delta; paper 5, Lemma 2.
+        Paper 1, Definition 1; paper 2, section 2 and Definition 1, for delta and neighbours; paper 5, Lemma 2.
 
     >>> import metricdp as mdp
     >>> C = Channel.from_matrix([0, 1, 2], "abc", [["2/3", "1/6", "1/6"], ["1/3"] * 3, ["1/6", "1/6", "2/3"]])
@@ -72,6 +82,11 @@ def verify(channel: ChannelLike, space: SpaceLike, delta: int | float | str | Fr
     share = rational(delta, "delta")
     if not 0 <= share < 1:
         raise LevelError("a delta lies in [0, 1)")
+    if within is not None:
+        near = rational(within, "within")
+        if near <= 0:
+            raise LevelError("secrets within a positive distance are looked at")
+        return replace(_verdict(channel, Pairs.of(channel.inputs, space, near), share), within=near)
     pairs = Pairs.of(channel.inputs, space)
     known = known_verdict(channel, space.metric, share)
     return remember(channel, _verdict(channel, pairs, share)) if known is None else known

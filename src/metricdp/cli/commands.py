@@ -38,6 +38,7 @@ COMMANDS = {
     "capacity": _MECHANISMS,
     "kernels": _MECHANISMS,
     "audit": _MECHANISMS,
+    "papers": _MECHANISMS,
 }
 """Our own commands, each under its heading in the help; `metricdp.cli.NAME` holds the function NAME."""
 

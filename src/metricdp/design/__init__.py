@@ -8,7 +8,17 @@ True
 
 from metricdp.design.answer_space import answer_space
 from metricdp.design.capacity import SpaceCapacity, capacity
-from metricdp.design.kernels import Decomposition, Kernels, Vertex, Vertices, decompose, kernels, vertices
+from metricdp.design.kernels import (
+    Decomposition,
+    KernelCheck,
+    Kernels,
+    Vertex,
+    Vertices,
+    decompose,
+    is_kernel,
+    kernels,
+    vertices,
+)
 from metricdp.design.optimal import Optimal, optimal
 from metricdp.design.tight import (
     Line,
@@ -21,10 +31,12 @@ from metricdp.design.tight import (
 )
 from metricdp.design.universal import (
     Comparison,
+    EveryLoss,
     UniversalExample,
     Universality,
     UniversalMechanism,
     compare,
+    optimal_for_every_loss,
     universal_example,
     universal_mechanism,
     universally_optimal,
@@ -34,6 +46,8 @@ from metricdp.lazy import listing
 __all__ = [
     "Comparison",
     "Decomposition",
+    "EveryLoss",
+    "KernelCheck",
     "Kernels",
     "Line",
     "Optimal",
@@ -51,9 +65,11 @@ __all__ = [
     "capacity",
     "compare",
     "decompose",
+    "is_kernel",
     "kernels",
     "least_scale",
     "optimal",
+    "optimal_for_every_loss",
     "tight_constraints",
     "universal_example",
     "universal_mechanism",

@@ -14,7 +14,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeGuard, TypeVar, overload
 
@@ -27,6 +27,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Real, enclose
 from metricdp.exact.level import LevelLike, rational
 from metricdp.mechanisms.cells import CellMechanism
+from metricdp.mechanisms.expected_error import ExpectedError
 from metricdp.mechanisms.law import Law
 from metricdp.mechanisms.picture import NoisePicture, distances_from
 from metricdp.metrics import Guarantee
@@ -67,34 +68,6 @@ Pairs = list[tuple[str, Fraction]]
 """Pairs of secrets in words, each with their distance before the level."""
 
 _LONGEST_UNIT = 30
-
-
-@dataclass(frozen=True)
-class ExpectedError:
-    """What to expect of a release.
-
-    Attributes:
-        median: the distance from the secret within which half of all releases lie, rounded up; None where the secrets
-            have no distances that would say anything, as among categories that are all alike.
-        radius_95: the same for 95%.
-        unit: what these two are counted in.
-        words: the same for people, a sentence or two.
-        truth: the probability that the very secret is released, rounded down; None where there is a continuum.
-        null_stays: the probability that a missing value is released as missing, where that is secret.
-        null_appears: the greatest probability that a present value is released as missing, where that is secret.
-    """
-
-    median: float | None
-    radius_95: float | None
-    unit: str
-    words: tuple[str, ...]
-    truth: float | None = None
-    null_stays: float | None = None
-    null_appears: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The error as plain values for JSON."""
-        return {field.name: getattr(self, field.name) for field in fields(self)} | {"words": list(self.words)}
 
 
 class Mechanism(ABC):
@@ -264,6 +237,17 @@ class Mechanism(ABC):
             TooLargeError: it has more than `metricdp.mechanisms.law.MOST_OUTPUTS`.
         """
         raise ArgumentError(f"{type(self).__name__} has no finite list of outputs{self._to_be_finite()}")
+
+    def density(self, secret: Any, release: Any) -> float:
+        """How dense the noise lies around a release, before it is rounded, as a float view; for noise on a continuum.
+
+        Raises:
+            ArgumentError: the mechanism has none.
+
+        References:
+            Paper 1, Definition 6.
+        """
+        raise ArgumentError(f"{type(self).__name__} has no density: its law has probabilities, where it is finite")
 
     def _to_be_finite(self) -> str:
         """What to do about that, appended to the sentence."""

@@ -71,7 +71,7 @@ class Independent(_Several):
 
     Guarantee:
         The sum of the attributes' metrics, and of their deltas: records that differ in one attribute
-        keep that attribute's guarantee, and others add up.
+        keep that attribute's guarantee, and others add up. `neighbours` says what those that differ in one pay.
 
     References:
         Paper 2, Theorem 5.
@@ -85,6 +85,24 @@ class Independent(_Several):
         parts = [mechanism.guarantee for mechanism in self.mechanisms]
         metric = attributes({str(number): part.metric for number, part in enumerate(parts)})
         return Guarantee(metric, sum(part.delta for part in parts))
+
+    @property
+    def neighbours(self) -> Guarantee:
+        """What holds for records that differ in one attribute: the largest delta of a part, and not the sum.
+
+        It says nothing of records that differ in several: their deltas add up, as `guarantee` says.
+
+        References:
+            Paper 2, Theorem 5.
+
+        >>> import metricdp as mdp
+        >>> row = mdp.randomized_response(["a", "b"], 1, delta="0.05")
+        >>> both = mdp.independent(row, row)
+        >>> float(both.guarantee.delta), float(both.neighbours.delta)
+        (0.1, 0.05)
+        """
+        whole = self.guarantee
+        return Guarantee(whole.metric, max(mechanism.guarantee.delta for mechanism in self.mechanisms))
 
     def release(self, secrets: Any) -> Any:
         """Release records: a tuple gives a tuple, a list of tuples a list of tuples, a frame a frame."""

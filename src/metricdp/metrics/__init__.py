@@ -43,6 +43,7 @@ from metricdp.metrics.released import Released
 from metricdp.metrics.scaled import Scaled
 from metricdp.metrics.sets import SymmetricDifference, symmetric_difference
 from metricdp.metrics.space import Space
+from metricdp.metrics.spanning import spanning_tree
 from metricdp.metrics.sphere import EARTH_RADIUS, GreatCircle, great_circle
 from metricdp.metrics.taxonomies import Taxonomy, taxonomy
 from metricdp.metrics.vectors import (
@@ -117,6 +118,7 @@ __all__ = [
     "nullable",
     "records",
     "smooth",
+    "spanning_tree",
     "square_integrable",
     "supremum",
     "symmetric_difference",

@@ -28,6 +28,8 @@ class Verdict:
             constrained.
         metric: d.
         delta: the delta of the promise.
+        within: where given, only secrets up to this distance apart, before the level, were looked at: nothing is said
+            of others.
 
     >>> from metricdp.metrics import discrete
     >>> print(Verdict(True, 0.5, 0.5, ("yes", "no", "yes"), discrete()))
@@ -41,6 +43,7 @@ class Verdict:
     witness: tuple[Any, Any, Any] | None
     metric: Metric
     delta: Fraction = Fraction(0)
+    within: Fraction | None = None
 
     @property
     def reason(self) -> str:
@@ -58,6 +61,8 @@ class Verdict:
         promise = (
             f"({self.metric}, {formula(self.delta)})-private" if self.delta else f"{self.metric.bracketed}-private"
         )
+        if self.within is not None:
+            promise += f" for secrets at most {formula(self.within)} apart"
         lines = [f"{'holds' if self.holds else 'does NOT hold'}: {promise}{self._margin()}"]
         if self.witness is not None:
             x, other, z = self.witness
@@ -89,6 +94,7 @@ class Verdict:
             "witness": witness,
             "metric": str(self.metric),
             "delta": plain(self.delta),
+            **({} if self.within is None else {"within": plain(self.within)}),
         }
 
 

@@ -72,7 +72,7 @@ def _over_a_triangle(ax: Axes | None, picture: SurfacePicture) -> tuple[Figure, 
     figure, axes = canvas(ax, 3.0, projection="3d")
     panel: Any = axes
     places = picture.priors @ _TRIANGLE
-    panel.plot_trisurf(*places.T, picture.values, cmap="cividis", linewidth=0, antialiased=False)
+    panel.plot_trisurf(*places.T, picture.values, cmap="cividis", linewidth=0, antialiased=False, rasterized=True)
     floor = min(0.0, float(picture.values.min()))
     ring = np.vstack([_TRIANGLE, _TRIANGLE[:1]])
     panel.plot(*ring.T, floor, color=FAINT, linewidth=0.8)

@@ -1,11 +1,13 @@
-"""Shares of a budget: two convex programs with linear limits, by interior points.
+"""Shares of a budget: three convex programs with linear limits, by interior points.
 
     minimise  f(x)   with   B x <= 1,  x > 0,     B >= 0,
 
-where f is ``sum v / x²`` (`InverseSquares`) or ``- sum v ln x`` (`Logarithms`). Multipliers y >= 0 on any of the rows
-prove a bound on f over all x that keep them, and over all x that keep still more rows: with g = B^T y,
+where f is ``sum v / x²`` (`InverseSquares`), ``sum v / x`` (`Inverses`) or ``- sum v ln x`` (`Logarithms`).
+Multipliers y >= 0 on any of the rows prove a bound on f over all x that keep them, and over all x that keep still more
+rows: with g = B^T y,
 
     sum v / x²     >=  4 G³ / (27 Y²)                   G = 3 · 2^(-2/3) sum v^(1/3) g^(2/3),  Y = sum y,
+    sum v / x      >=  (sum sqrt(v g))² / Y,
     - sum v ln x   >=  V ln(V / Y) + sum v ln(g / v)    V = sum v.
 
 These are the Lagrangian's least values at the best multiple of y, so a bound needs no equation to hold.
@@ -20,7 +22,7 @@ import numpy as np
 
 from metricdp.exact.arrays import Floats
 
-__all__ = ["BudgetShares", "InverseSquares", "Logarithms", "best_shares"]
+__all__ = ["BudgetShares", "InverseSquares", "Inverses", "Logarithms", "Objective", "best_shares"]
 
 _MOST_STEPS = 120
 _PATIENCE = 12
@@ -84,6 +86,41 @@ class InverseSquares:
     def proportions(self, sums: Floats) -> Floats:
         """The cube roots of v / sums."""
         return np.cbrt(self.weights / sums)
+
+
+@dataclass(frozen=True)
+class Inverses:
+    """``sum v / x``.
+
+    >>> Inverses(np.array([1.0, 4.0])).value(np.array([1.0, 2.0]))
+    3.0
+    """
+
+    weights: Floats
+
+    def value(self, x: Floats) -> float:
+        """At x."""
+        return float((self.weights / x).sum())
+
+    def slope(self, x: Floats) -> Floats:
+        """The gradient."""
+        return -self.weights / x**2
+
+    def curvature(self, x: Floats) -> Floats:
+        """The diagonal of the Hessian."""
+        return 2 * self.weights / x**3
+
+    def bound(self, sums: Floats, total: float) -> float:
+        """(sum sqrt(v g))² / Y."""
+        return float(np.sqrt(self.weights * sums).sum()) ** 2 / total
+
+    def excess(self, value: float, bound: float) -> float:
+        """(value - bound) / value."""
+        return (value - bound) / value
+
+    def proportions(self, sums: Floats) -> Floats:
+        """The square roots of v / sums."""
+        return np.sqrt(self.weights / sums)
 
 
 @dataclass(frozen=True)

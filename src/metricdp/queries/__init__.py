@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from metricdp.queries.single.plan import AnswerPlan, plan
     from metricdp.queries.single.query import AnswerGrid, Query
     from metricdp.queries.single.sensitivity import Sensitivity, sensitivity
+    from metricdp.queries.single.value_changes import FollowsValues, follows_values
     from metricdp.queries.synthetic_data.choose import Chosen, ExponentialChoice, choose
     from metricdp.queries.synthetic_data.mwem import Weighted, mwem, mwem_bound
+    from metricdp.queries.synthetic_data.preprocessing import Preprocessed, best_rounds, best_size, preprocess
     from metricdp.queries.synthetic_data.small_database import SmallDatabase, small_database, small_database_size
     from metricdp.queries.synthetic_data.synthesize import synthesize
     from metricdp.queries.synthetic_data.synthetic import MeasuredError, Synthetic, measured_error
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from metricdp.queries.workloads.allocation import Allocation
     from metricdp.queries.workloads.answers import Answers
     from metricdp.queries.workloads.consistent import Consistent, consistent
+    from metricdp.queries.workloads.improvement import improvement_factor
     from metricdp.queries.workloads.statistical import attribute_averages, statistical
     from metricdp.queries.workloads.workload import Workload
 else:
@@ -50,6 +53,13 @@ else:
             "Count": "single.counts",
             "ExponentialChoice": "synthetic_data.choose",
             "FiniteFunction": "single.finite_functions",
+            "FollowsValues": "single.value_changes",
+            "Preprocessed": "synthetic_data.preprocessing",
+            "best_rounds": "synthetic_data.preprocessing",
+            "best_size": "synthetic_data.preprocessing",
+            "follows_values": "single.value_changes",
+            "improvement_factor": "workloads.improvement",
+            "preprocess": "synthetic_data.preprocessing",
             "Histogram": "universes.histograms",
             "MeasuredError": "synthetic_data.synthetic",
             "Percentile": "single.aggregates",
@@ -111,9 +121,11 @@ __all__ = [
     "Count",
     "ExponentialChoice",
     "FiniteFunction",
+    "FollowsValues",
     "Histogram",
     "MeasuredError",
     "Percentile",
+    "Preprocessed",
     "Query",
     "Sensitivity",
     "SmallDatabase",
@@ -131,10 +143,14 @@ __all__ = [
     "answer",
     "ask",
     "attribute_averages",
+    "best_rounds",
+    "best_size",
     "choose",
     "consistent",
     "count",
+    "follows_values",
     "histogram",
+    "improvement_factor",
     "marginal",
     "marginals",
     "maximum",
@@ -145,6 +161,7 @@ __all__ = [
     "mwem_bound",
     "plan",
     "prefixes",
+    "preprocess",
     "ranges",
     "sensitivity",
     "small_database",

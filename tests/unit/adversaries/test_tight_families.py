@@ -1,5 +1,6 @@
 """Maximal tightness, decided."""
 
+import itertools
 import math
 
 import networkx
@@ -9,13 +10,15 @@ import metricdp as mdp
 from metricdp.adversaries import (
     knowing_others,
     knowing_others_within,
+    knowing_within,
     maximally_tight,
     replacing_value,
+    substituting_all_values,
     substituting_values,
     tight,
 )
 from metricdp.errors import ArgumentError, TooLargeError
-from metricdp.metrics import Space, absolute, discrete, euclidean
+from metricdp.metrics import Space, absolute, chebyshev, discrete, euclidean
 
 NEIGHBOURS = [(0, 1), (1, 2), (2, 3)]
 
@@ -106,3 +109,17 @@ def test_one_point_and_the_discrete_metric():
     letters = Space("abc", discrete())
     assert maximally_tight(letters, neighbourhoods=["abc"])
     assert not maximally_tight(letters, neighbourhoods=["ab", "bc"])
+
+
+def test_families_of_all_values_at_once():
+    """Maximally tight for the largest difference, as section 6.1 of paper 1 says; those of one value are not."""
+    values = (0, 1, 3)
+    space = Space(itertools.product(values, repeat=2), chebyshev())
+    assert len(substituting_all_values(values, 2)) == 27**2
+    assert len(knowing_within(values, 2)) == 49
+    assert maximally_tight(space, hidings=substituting_all_values(values, 2))
+    assert maximally_tight(space, neighbourhoods=knowing_within(values, 2))
+    assert not maximally_tight(space, neighbourhoods=knowing_others_within(values, 2))
+    for family in (substituting_all_values, knowing_within):
+        with pytest.raises(TooLargeError):
+            family(range(9), 5)

@@ -51,6 +51,7 @@ GOOD = {
     "capacity": ["points.csv", "-m", "ln 2 absolute"],
     "kernels": ["points.csv", "-m", "ln 2 absolute"],
     "audit": ["boxes:box", "-m", "absolute", "--pairs", "0 ~ 1", "-n", "2000"],
+    "papers": ["5", "--item", "fig1", "--quick"],
     "ledger create": ["new.db"],
     "ledger account": ["more", "-l", "spent.db", "-m", "ln 2 absolute"],
     "ledger balance": ["city", "-l", "spent.db"],

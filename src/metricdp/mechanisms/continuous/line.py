@@ -69,13 +69,34 @@ class LineMechanism(Mechanism):
         """From one bound to the other."""
         return None if self.bounds is None else self.bounds[1] - self.bounds[0]
 
-    def density(self, errors: Floats) -> Floats:
+    def density(self, secret: Any, release: Any) -> float:
+        """The density ``exp(-|x - z| / scale) / (2 scale)`` of the noisy number before it is rounded; a float view.
+
+        Args:
+            secret: x.
+            release: z.
+
+        Raises:
+            ArgumentError: it is clamped to bounds, so that it has no density there.
+
+        References:
+            Paper 1, Definition 6 and Fig. 2 (i).
+
+        >>> import metricdp as mdp
+        >>> mdp.laplace(mdp.metrics.absolute() / 2).density(3, 3)
+        0.25
+        """
+        if self.bounds is not None:
+            raise ArgumentError("what is clamped to bounds has no density at them: leave out bounds=")
+        return float(self.error_density(np.array([float(release) - float(secret)]))[0])
+
+    def error_density(self, errors: Floats) -> Floats:
         """``exp(-|error| / scale) / (2 scale)``, as floats: a view, for pictures."""
         scale = 1 / float(Real(self.rate))
         return np.asarray(np.exp(-np.abs(errors) / scale) / (2 * scale))
 
     def _picture(self, unit: str) -> NoisePicture:
-        return around_zero(self.density, self.radius(0.95), unit)
+        return around_zero(self.error_density, self.radius(0.95), unit)
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; `docs/containers.md` says what comes back for each type."""

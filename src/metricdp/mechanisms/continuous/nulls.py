@@ -134,7 +134,7 @@ class NullableLaplace(Mechanism):
 
     def _picture(self, unit: str) -> NoisePicture:
         missing = f"missing: {percent(float(Real(self.false_null)))}"
-        return around_zero(self.numbers.density, self.numbers.radius(0.95), unit, missing)
+        return around_zero(self.numbers.error_density, self.numbers.radius(0.95), unit, missing)
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; `docs/containers.md` says what comes back for each type, and how null is written."""

@@ -238,6 +238,28 @@ class SphereLaplace(Mechanism):
 
         return distances_from(density, self.radius(0.95), "distance from the secret", unit)
 
+    def density(self, secret: Any, release: Any) -> float:
+        """The density ``c exp(-e distance(x, z))`` of the noisy place before it is rounded, a square metre; a view.
+
+        ``c = (1 + a²) / (2 pi R² (1 + exp(-a pi)))`` with the radius R of the globe and a = e R.
+
+        Args:
+            secret: x, as (latitude, longitude).
+            release: z, likewise.
+
+        References:
+            Paper 1, Definition 6.
+
+        >>> import metricdp as mdp
+        >>> near = mdp.laplace(mdp.metrics.great_circle() / 1000).density((48, 2), (48, 2))
+        >>> round(near * 2 * math.pi * 1000**2, 3)  # as in the plane, where it is e² / (2 pi)
+        1.0
+        """
+        level, earth = float(self.metric.level), float(self._earth)
+        sharp = level * earth
+        constant = (1 + sharp**2) / (2 * math.pi * earth**2 * (1 + math.exp(-sharp * math.pi)))
+        return constant * math.exp(-level * self.metric.unit(tuple(secret), tuple(release)))
+
     @cached_property
     def _sharp(self) -> Real:
         return Real(self._sharpness)

@@ -1,6 +1,7 @@
 """The best scales for a workload: the convex program in r = 1/c, its limits met one after another, with a bound.
 
-    minimise  sum_k w_k c_k²   or   prod_k c_k^w_k     with   sum_k |Q[k, i] - Q[k, j]| r_k <= d(i, j)  for all i < j.
+    minimise  sum_k w_k c_k², sum_k w_k c_k or prod_k c_k^w_k
+    with      sum_k |Q[k, i] - Q[k, j]| r_k <= d(i, j)  for all i < j.
 
 Of the N (N - 1) / 2 limits a few matter. Each round solves the program with the limits at hand, looks at all pairs,
 and takes in those that are broken most. Multipliers of a few limits bound the program with all of them.
@@ -8,21 +9,21 @@ and takes in those that are broken most. Multipliers of a few limits bound the p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from flint import arb
 
 from metricdp.exact.arrays import Floats
-from metricdp.exact.balls import ball, precision
+from metricdp.exact.balls import Enclosure, ball, float_below, precision
 from metricdp.exact.progress import Stopwatch
-from metricdp.programs.convex import InverseSquares, Logarithms, best_shares
+from metricdp.programs.convex import Inverses, InverseSquares, Logarithms, Objective, best_shares
 from metricdp.queries.workloads._limits import sum_of_roots
 from metricdp.queries.workloads._pairs import PairBudgets
 
-__all__ = ["Best", "best_rates", "proved_bound"]
+__all__ = ["Added", "Best", "best_rates", "proved_bound"]
 
 _MOST_ROUNDS = 400
 _BITS = 128
@@ -30,6 +31,14 @@ _BROKEN = 1e-13
 _MOST_EACH = 16
 
 Pair = tuple[int, int]
+
+
+Added = Literal["squares", "scales", "logarithms"]
+_OBJECTIVES: dict[Added, tuple[Callable[[Floats], Objective], int]] = {
+    "squares": (InverseSquares, 2),
+    "scales": (Inverses, 1),
+    "logarithms": (Logarithms, 0),
+}
 
 
 class Best(NamedTuple):
@@ -47,21 +56,22 @@ class Best(NamedTuple):
 
 
 def best_rates(
-    budgets: PairBudgets, weights: Floats, geometric: bool, start: Floats, gap: float, watch: Stopwatch
+    budgets: PairBudgets, weights: Floats, added: Added, start: Floats, gap: float, watch: Stopwatch
 ) -> Best:
-    """The rates that minimise the weighted sum of c² or of ln c, to a gap.
+    """The rates that minimise the weighted sum of c², of c or of ln c, to a gap.
 
     Args:
         budgets: the pairs; every query needs noise.
         weights: positive.
-        geometric: whether logarithms are added, not squares.
+        added: what is added: "squares", "scales" or "logarithms".
         start: rates that keep all limits, or nearly.
         gap: relative, of the mean of c², or of the geometric mean of c.
         watch: the time limit, after which the best so far is returned, and whom to tell.
     """
     own, first = budgets.own_scales()
-    shares = weights if geometric else weights * own**2
-    objective = Logarithms(shares / shares.sum()) if geometric else InverseSquares(shares / shares.sum())
+    kind, power = _OBJECTIVES[added]
+    shares = weights * own**power
+    objective = kind(shares / shares.sum())
     limits = _Limits(budgets, own)
     limits.add(first)
     limits.add(_broken(budgets, start, 1 - 1e-9, 2 * len(own)))
@@ -134,8 +144,8 @@ def _most(budgets: PairBudgets, rates: Floats) -> float:
     return max(float(block.loads.max()) for block in budgets.parts(rates))
 
 
-def proved_bound(budgets: PairBudgets, best: Best, weights: Sequence[Fraction], geometric: bool) -> float:
-    """A number below ``sum w c²``, or below ``sum w ln c``, for all scales that keep the limits: rounded down in balls.
+def proved_bound(budgets: PairBudgets, best: Best, weights: Sequence[Fraction], added: Added) -> float:
+    """A number below the weighted sum of c², c or ln c, for all scales that keep the limits: rounded down in balls.
 
     The formulas of `metricdp.programs.convex`, with exact differences and enclosed distances.
     """
@@ -155,4 +165,8 @@ def proved_bound(budgets: PairBudgets, best: Best, weights: Sequence[Fraction], 
                 share * abs(row[i] - row[j]) for share, (i, j) in zip(shares, ends, strict=True) if row[i] != row[j]
             )
             sums.append(sum(terms, start=arb(0)) / denominator)
-        return sum_of_roots(sums, total, [ball(weight) for weight in weights], geometric)
+        weighed = [ball(weight) for weight in weights]
+        if added != "scales":
+            return sum_of_roots(sums, total, weighed, added == "logarithms")
+        root = sum(((w * value).sqrt() for w, value in zip(weighed, sums, strict=True)), start=arb(0))
+        return float_below(Enclosure.of(root * root / total).lower)

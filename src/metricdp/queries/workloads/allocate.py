@@ -14,7 +14,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball, enclose, float_above, float_below
 from metricdp.exact.level import rational
 from metricdp.exact.progress import Progress, Stopwatch
-from metricdp.queries.workloads._exact import best_rates, proved_bound
+from metricdp.queries.workloads._exact import Added, best_rates, proved_bound
 from metricdp.queries.workloads._pairs import PairBudgets
 from metricdp.queries.workloads._stepped import stepped_limits
 from metricdp.queries.workloads._strategies import (
@@ -37,6 +37,7 @@ _MANY = 60
 """More queries than this are not compared with the paper's strategies, where the steps between cells are known."""
 
 _METHODS = ("exact", "proportional", "shared", "equal")
+_ADDED: dict[str, Added] = {"mean": "squares", "absolute": "scales", "geometric": "logarithms"}
 
 
 def allocate(
@@ -59,8 +60,8 @@ def allocate(
         method: "exact", the best for the objective; or what the paper does, whatever the objective: "equal" (strategy
             1: the K-th part of every budget for each query), "shared" (strategy 2: one scale for all),
             "proportional" (strategy 3, Algorithm 3).
-        objective: "mean" of the squared errors, "geometric" mean of the scales, or the "worst" scale; then also the
-            second worst, and so on.
+        objective: "mean" of the squared errors, "absolute" for the mean of the absolute ones, "geometric" mean of the
+            scales, or the "worst" scale; then also the second worst, and so on.
         weights: positive, for each query in order or by its name; all alike where not given. For "worst" the largest
             of weight times scale counts.
         gap: for "exact", how far the objective may be above the bound, relatively; it is mostly far nearer.
@@ -71,7 +72,8 @@ def allocate(
         ImpossibleError: a query tells two cells apart that are at distance zero.
 
     References:
-        Paper 4, section 4.2 and Algorithm 3, which calls the problem non-convex and does not reach its optimum.
+        Paper 4, Equations 4 and 6 and Theorem 2 (2) with the L1 norm, for "absolute"; section 4.2 and Algorithm 3,
+        which calls the problem non-convex and does not reach its optimum.
 
     >>> import metricdp as mdp
     >>> d = mdp.metrics.attributes({"native": 0.25, "sex": 0.5})
@@ -128,7 +130,7 @@ def _scales(
         return certified(budgets, equal_scales(budgets)), None
     if method == "shared":
         return certified(budgets, shared_scales(budgets)), None
-    if method == "exact" and objective != "worst" and len(weights) > _MANY:
+    if method == "exact" and objective in ("mean", "geometric") and len(weights) > _MANY:
         limits = stepped_limits(budgets.workload)
         if limits is not None:
             stepped = limits.best(weights, objective == "geometric", gap, watch)
@@ -142,12 +144,10 @@ def _scales(
         best = _fairest(budgets, weights, floats, Fraction(part.upper))
         bound = float_below(part.lower)  # c_k <= t / w_k for all k asks for sum_k |..|_k w_k <= t d at every pair
     else:
-        geometric = objective == "geometric"
-        found = best_rates(budgets, floats, geometric, 1 / np.array(proportional), gap, watch)
+        added = _ADDED[objective]
+        found = best_rates(budgets, floats, added, 1 / np.array(proportional), gap, watch)
         best = certified(budgets, polished(budgets, found.rates))
-        bound = _in_words_of(
-            objective, proved_bound(budgets, found, weights, geometric), sum(weights, Fraction(0)), whole
-        )
+        bound = _in_words_of(objective, proved_bound(budgets, found, weights, added), sum(weights, Fraction(0)), whole)
     # Where one of the paper's strategies is the best one, the last digit decides; so all are looked at.
     others = [certified(budgets, other) for other in (equal_scales(budgets), shared_scales(budgets))]
     candidates = [best, proportional, *others]
@@ -163,11 +163,11 @@ def _fairest(budgets: PairBudgets, weights: Weights, floats: Floats, worst: Frac
 
 
 def _in_words_of(objective: ObjectiveName, bound: float, noisy: Fraction, whole: Fraction) -> float:
-    """The bound on ``sum w c²`` or ``sum w ln c`` as one on the objective."""
+    """The bound on ``sum w c²``, ``sum w c`` or ``sum w ln c`` as one on the objective."""
     if np.isinf(bound):
         return 0.0
-    if objective == "mean":
-        return float_below(2 * Fraction(bound) / whole)
+    if objective in ("mean", "absolute"):
+        return float_below((2 if objective == "mean" else 1) * Fraction(bound) / whole)
     return enclose(lambda: (ball(bound) / ball(noisy)).exp()).outward[0]
 
 
@@ -177,6 +177,9 @@ def objective_value(objective: ObjectiveName, scales: Sequence[float], weights: 
     if objective == "mean":
         squares = sum((weight * scale**2 for weight, scale in zip(weights, exact, strict=True)), Fraction(0))
         return float_above(2 * squares / sum(weights))
+    if objective == "absolute":
+        scaled = sum((weight * scale for weight, scale in zip(weights, exact, strict=True)), Fraction(0))
+        return float_above(scaled / sum(weights))
     if objective == "worst":
         return float_above(max(weight * scale for weight, scale in zip(weights, exact, strict=True)))
     noisy = [(weight, scale) for weight, scale in zip(weights, exact, strict=True) if scale]

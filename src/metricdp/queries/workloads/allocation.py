@@ -28,7 +28,7 @@ from metricdp.queries.workloads.workload import Workload, whole_counts
 __all__ = ["Allocation", "Method", "ObjectiveName", "noise_for", "released", "verdict_of"]
 
 Method = Literal["equal", "shared", "proportional", "exact", "biased", "marginal"]
-ObjectiveName = Literal["mean", "geometric", "worst"]
+ObjectiveName = Literal["mean", "absolute", "geometric", "worst"]
 
 _CELLS = 1 << 50
 _FINEST = 20
@@ -48,10 +48,11 @@ class Allocation:
         scales: c_k, the mean absolute error of each noise; floats, meant as the exact numbers they are. 0 for a query
             that needs no noise, since it differs only between cells at an infinite distance or nowhere.
         method: how they were found.
-        objective: what was minimised: "mean" squared error, "geometric" mean or "worst" of the scales.
+        objective: what was minimised: "mean" squared error, "absolute" for the mean absolute one, "geometric" mean or
+            "worst" of the scales.
         weights: of the queries in the objective.
-        value: the objective, rounded up: the weighted mean of 2 c², the weighted geometric mean of c (over the
-            queries with noise), or the largest of weight times c. With bias, the mean squared error includes it.
+        value: the objective, rounded up: the weighted mean of 2 c² or of c, the weighted geometric mean of c (over
+            the queries with noise), or the largest of weight times c. With bias, the mean squared error includes it.
         bound: no scales that keep the promise without bias have an objective below this, proved; None where
             nobody looked.
         verdict: the proof that no pair of cells is spent beyond its distance, with the pair that is spent most.
@@ -204,7 +205,12 @@ class Allocation:
 
     def __repr__(self) -> str:
         gap = "" if self.gap is None else f", within {max(self.gap, 1e-9):.1g} of the best"
-        means = {"mean": "mean squared error", "geometric": "geometric mean", "worst": "worst scale"}
+        means = {
+            "mean": "mean squared error",
+            "absolute": "mean absolute error",
+            "geometric": "geometric mean",
+            "worst": "worst scale",
+        }
         lines = [f"Allocation({self.method}; {means[self.objective]} {self.value:.6g}{gap}; {self.guarantee})"]
         width = max(len(name) for name in self.workload.names)
         lines += [
