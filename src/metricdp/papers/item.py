@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TITLES",
-    "Claim",
     "Found",
     "Item",
+    "PaperClaim",
     "Size",
     "claim",
     "in_words",
@@ -45,7 +45,7 @@ _REGISTRY: dict[int, dict[str, Item]] = {number: {} for number in TITLES}
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """One thing that a paper says, beside what we find.
 
     Attributes:
@@ -92,7 +92,7 @@ class Found:
         note: what else there is to say.
     """
 
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
     figures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
     size: str = ""
     note: str = ""
@@ -192,7 +192,7 @@ def claim(
     agrees: bool | None = None,
     ways: Mapping[str, Any] | None = None,
     **values: Any,
-) -> Claim:
+) -> PaperClaim:
     """A claim from numbers or words; where ``agrees`` is not given, printed numbers are compared with ours.
 
     They are compared to the digits that are printed; words are not compared.
@@ -207,7 +207,7 @@ def claim(
         agrees = printed == ours
     shown = tuple((name, in_words(value)) for name, value in (ways or {}).items())
     kept = values or ({"value": ours} if isinstance(ours, (int, float, Fraction)) else {})
-    return Claim(what, text, in_words(ours), agrees, shown, kept)
+    return PaperClaim(what, text, in_words(ours), agrees, shown, kept)
 
 
 def _is_number(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metricdp.papers.item import TITLES, Claim
+from metricdp.papers.item import TITLES, PaperClaim
 from metricdp.papers.running import Outcome, PaperReport
 
 __all__ = ["markdown"]
@@ -47,12 +47,12 @@ def _section(outcome: Outcome, gallery: str) -> str:
     return "\n\n".join([*lines, *([" ".join(pictures)] if pictures else [])])
 
 
-def _row(claim: Claim) -> str:
+def _row(claim: PaperClaim) -> str:
     told = {True: "agrees", False: "**differs**", None: ""}[claim.agrees]
     return f"| {_cell(claim.what)} | {_cell(claim.printed)} | {_cell(claim.ours)} | {told} |"
 
 
-def _ways(claim: Claim) -> str:
+def _ways(claim: PaperClaim) -> str:
     return "; ".join(f"{_cell(name)}: {_cell(value)}" for name, value in claim.ways)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from metricdp.errors import MissingExtraError
-from metricdp.papers.item import TITLES, Claim
+from metricdp.papers.item import TITLES, PaperClaim
 from metricdp.papers.running import Outcome, PaperReport
 
 __all__ = ["page"]
@@ -69,7 +69,7 @@ def _section(outcome: Outcome, pictures: bool) -> str:
     return "\n".join(lines)
 
 
-def _row(claim: Claim) -> str:
+def _row(claim: PaperClaim) -> str:
     told = {True: "<span class='yes'>agrees</span>", False: "<span class='no'>differs</span>", None: ""}[claim.agrees]
     ways = "".join(f"<li>{html.escape(name)}: {html.escape(value)}</li>" for name, value in claim.ways)
     below = f"<ul>{ways}</ul>" if ways else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import metricdp
 from metricdp.errors import ArgumentError, NotPrivateWarning
 from metricdp.exact.results import Result
-from metricdp.papers.item import TITLES, Claim, Found, Item, Size, items_of, lookup
+from metricdp.papers.item import TITLES, Found, Item, PaperClaim, Size, items_of, lookup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ class Outcome(Result):
     seconds: float
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[PaperClaim, ...]:
         """What was compared."""
         return self.found.claims
 

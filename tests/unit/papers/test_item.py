@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from metricdp.errors import ArgumentError
-from metricdp.papers import Claim, items_of
+from metricdp.papers import PaperClaim, items_of
 from metricdp.papers.item import claim, in_words, lookup, plain, rounds_to
 
 
@@ -21,7 +21,7 @@ def test_printed_numbers_are_compared_to_their_digits():
 
 def test_to_say_that_a_paper_errs_takes_two_computations():
     with pytest.raises(ArgumentError, match="two independent computations"):
-        Claim("eps", "0.8", "0.97", False, (("floats", "0.97"),))
+        PaperClaim("eps", "0.8", "0.97", False, (("floats", "0.97"),))
     with pytest.raises(ArgumentError, match="two independent computations"):
         claim("eps", "0.8", 0.97)
 

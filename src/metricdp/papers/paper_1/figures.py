@@ -12,7 +12,7 @@ import metricdp as mdp
 from metricdp.channels import Channel, of, verify
 from metricdp.exact.bits import seeded
 from metricdp.metrics import Space, absolute, chebyshev, discrete, euclidean, manhattan, matrix
-from metricdp.papers.item import Claim, Found, Size, claim, register
+from metricdp.papers.item import Found, PaperClaim, Size, claim, register
 from metricdp.papers.made_data import uniform
 from metricdp.plots import mechanism_map, traces, usefulness
 from metricdp.queries import FiniteFunction, uniformity
@@ -45,7 +45,7 @@ def fig1(size: Size) -> Found:
     )  # fmt: skip
 
 
-def _constants() -> list[Claim]:
+def _constants() -> list[PaperClaim]:
     eps, step = 0.7, 0.001
     cells = np.exp(-eps * np.abs(np.arange(-60_000, 60_001) * step)).sum() * step
     along = np.linspace(0, 60, 600_001)

@@ -14,7 +14,7 @@ from metricdp.adversaries import capacity as capacity_of
 from metricdp.design import capacity, kernels, vertices
 from metricdp.exact.results import short
 from metricdp.metrics import Space, absolute, discrete, euclidean, hamming
-from metricdp.papers.item import Claim, Found, Size, claim, register
+from metricdp.papers.item import Found, PaperClaim, Size, claim, register
 from metricdp.programs import LinearProgram, Sparse
 from metricdp.programs.double_description import extreme_rays
 
@@ -62,7 +62,7 @@ def _program(space: Space, largest: bool) -> float:
     return value if largest else 1 - value
 
 
-def _capacities(name: str, space: Space, printed: tuple[str, str] | None, by_program: bool = True) -> list[Claim]:
+def _capacities(name: str, space: Space, printed: tuple[str, str] | None, by_program: bool = True) -> list[PaperClaim]:
     found = capacity(space)
     reached = (
         capacity_of(found.multiplicative_channel).multiplicative,
@@ -80,7 +80,9 @@ def _capacities(name: str, space: Space, printed: tuple[str, str] | None, by_pro
     return claims
 
 
-def _counts(name: str, space: Space, corners: str | None, mechanisms: str | None, size: Size, most: int) -> list[Claim]:
+def _counts(
+    name: str, space: Space, corners: str | None, mechanisms: str | None, size: Size, most: int
+) -> list[PaperClaim]:
     """Numbers of vertices and kernels; kernels are counted up to so many, by chunks."""
     size.tell(f"paper 5, {name}: vertices and kernels")
     number = vertices(space).count()
@@ -100,7 +102,7 @@ def _counts(name: str, space: Space, corners: str | None, mechanisms: str | None
     return claims
 
 
-def _count(what: str, printed: str | None, ours: int, ways: dict[str, int | str]) -> Claim:
+def _count(what: str, printed: str | None, ours: int, ways: dict[str, int | str]) -> PaperClaim:
     agrees = None if printed is None else printed.replace(",", "") == str(ours)
     return claim(what, printed, ours, agrees, {"our enumeration": ours} | ways if ways else None, value=ours)
 
@@ -176,8 +178,8 @@ Cells = tuple[tuple[int, str, str, tuple[str, str]], ...]
 
 def _table(
     name: str, make: Callable[[int], Space], label: str, cells: Cells, size: Size, most: int, few: int
-) -> list[Claim]:
-    claims: list[Claim] = []
+) -> list[PaperClaim]:
+    claims: list[PaperClaim] = []
     for count, corners, mechanisms, capacities in cells:
         space = make(count)
         told = f"{label} {count}" if "x" not in label else f"{count} x {count} points"
