@@ -79,7 +79,7 @@ def follows_values(
     >>> follows_values(max, absolute(), databases=people).holds
     True
     >>> print(follows_values(lambda x: 2 * sum(x), absolute(), databases=people))
-    from (0, 0) to (0, 1) the answer moves by 2 and the value by 1
+    from (0, 0) to (1, 0) the answer moves by 2 and the value by 1
     """
     listed = _listed(query, databases)
     evaluate = query.evaluate if isinstance(query, Query) else query
