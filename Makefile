@@ -60,7 +60,7 @@ bench-ledger: $(BENCH)/.ready  ## what keeping account costs, beside OpenDP's fi
 	@$(BENCH)/bin/python benchmarks/ledger.py
 
 ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and PostgreSQL, and the server fifty times (15 minutes)
-	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_server_kill.py
+	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
 
 coverage: $(VENV)/.dev  ## how often intervals of estimates hold the truth: a table (ten minutes)
 	@METRICDP_COVERAGE=600 $(VENV)/bin/pytest -n 0 -s tests/statistical/test_estimates_coverage.py

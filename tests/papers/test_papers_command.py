@@ -56,8 +56,9 @@ def test_a_quick_item(paper, name):
         assert axes.get_title(loc="left") or axes.get_title() or figure.get_suptitle()
 
 
-@pytest.mark.skipif(not os.environ.get("METRICDP_PAPERS"), reason="METRICDP_PAPERS=1 runs all items: make papers")
-def test_which_items_differ_from_print():
-    differ = {(paper, name) for paper, name in ALL if run(paper, name, quick=True).agrees is False}
-    assert {(3, "fig6a"), (3, "fig6b"), (3, "fig4"), (2, "example5"), (5, "table5a")} <= differ
-    assert not differ & {(5, "fig1"), (5, "fig4b"), (5, "fig5b"), (3, "fig2"), (1, "fig1")}
+if os.environ.get("METRICDP_PAPERS"):  # make papers
+
+    def test_which_items_differ_from_print():
+        differ = {(paper, name) for paper, name in ALL if run(paper, name, quick=True).agrees is False}
+        assert {(3, "fig6a"), (3, "fig6b"), (3, "fig4"), (2, "example5"), (5, "table5a")} <= differ
+        assert not differ & {(5, "fig1"), (5, "fig4b"), (5, "fig5b"), (3, "fig2"), (1, "fig1")}
