@@ -77,7 +77,7 @@ def estimate(
         found = corrected(
             place,
             question,
-            confidence,
+            confidence=confidence,
             policy=rules,
             truth="population" if population else "table",
             engine=None if engine == "auto" else engine,

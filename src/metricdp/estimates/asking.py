@@ -18,8 +18,8 @@ __all__ = ["estimate"]
 def estimate(
     released: Any,
     question: Any,
-    confidence: float = 0.95,
     *,
+    confidence: float = 0.95,
     policy: Policy | str | Path | Mapping[str, Any] | None = None,
     truth: Truth = "table",
     engine: Any = None,

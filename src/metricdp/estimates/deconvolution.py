@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from metricdp.errors import ArgumentError, ShapeError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.results import Result
 
 __all__ = ["FittedShares", "iterative_bayesian_update"]
 
@@ -20,7 +21,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class FittedShares:
+class FittedShares(Result):
     """A distribution of secrets, fitted to released counts.
 
     Attributes:

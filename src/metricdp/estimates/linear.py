@@ -14,6 +14,7 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.fitting_region import FittingRegion
+from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.plan import Counted, presence_of
 from metricdp.estimates.results import Truth
 from metricdp.estimates.scores import OutputScore
@@ -23,6 +24,9 @@ __all__ = ["LinearAnswer", "LinearEstimator", "Monomial"]
 
 _REGION_SHARE = 0.1
 _MISFIT = 1e-9
+
+_FEW = 30
+"""Below so many rows the fitted shares say too little, and the secret whose score varies most stands for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +141,7 @@ class LinearEstimator:
         if self.truth == "population":
             variance = max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
         else:
-            variance = second - min(max(expected_squares / rows, 0.0), second)
+            variance = second - min(expected_squares / rows, second)
             variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
         low, middle, high = self._bias(monomials)
         biased = high > low
@@ -146,14 +150,15 @@ class LinearEstimator:
         return LinearAnswer(mean - middle, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
 
     def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
-        """At least half of the variance that the noise of a summed number has, however few rows there are."""
+        """The variance that the noise of a summed number has, however few rows there are; half where bounds clamp it."""
         found = 0.0
         for one in monomials:
             if one.number is not None:
                 scale, slope, _ = self._row_scores(one)
-                noise = slope**2 * self.counted.moments[one.number].noise_variance
+                moment = self.counted.moments[one.number]
+                noise = slope**2 * moment.noise_variance * (1.0 if math.isinf(moment.ends[0]) else 0.5)
                 found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
-        return found / 2
+        return found
 
     def is_exact(self, name: str) -> bool:
         """Whether what is released of a column is the truth."""
@@ -207,7 +212,8 @@ class LinearEstimator:
             if law.is_exact:
                 return float(law.counts @ (weights + constant) ** 2)
             whole = weights + constant
-            within = law.fitted.shares @ (law.matrix @ whole**2 - (law.matrix @ whole) ** 2)
+            spread = law.matrix @ whole**2 - (law.matrix @ whole) ** 2
+            within = law.fitted.shares @ spread if self.rows >= _FEW else spread.max()
             return float(law.counts @ whole**2 - self.rows * within)
         merged: dict[bytes, list[Monomial]] = {}
         there = "" if number is None else presence_of(number)
@@ -215,7 +221,7 @@ class LinearEstimator:
             parts = [(name, one.factors[name]) for name in sorted(one.factors) if name != there]
             key = b"|".join(name.encode() + factor.key for name, factor in parts)
             merged.setdefault(key, []).append(one)
-        return sum(self._square(same) for same in merged.values())
+        return max(0.0, sum(self._square(same) for same in merged.values()))
 
     def _square(self, same: list[Monomial]) -> float:
         """The sum over rows of (a number, less a constant)^2 times the squares of the other functions."""
@@ -292,17 +298,28 @@ class LinearEstimator:
         return float(np.abs(law.matrix @ score.weights).max())
 
     def _farthest(self, name: str) -> float:
-        ends = self.number_ends(name)
+        ends = self.number_ends(name, 3.0)
         return max(abs(ends[0]), abs(ends[1]))
 
-    def number_ends(self, name: str) -> tuple[float, float]:
-        """Between which numbers a column lies: its bounds, or what was seen of it."""
+    def number_ends(self, name: str, room: float | None = None) -> tuple[float, float]:
+        """Between which numbers a column lies: its bounds, its values, or what was seen of it and as far as noise goes.
+
+        Args:
+            name: of the column.
+            room: how far noise goes, in units of its scale; by default as far as it goes but once in a million tables.
+        """
         column: Any = self.counted.table.column(name)
         bounds = getattr(column, "bounds", None)
         if bounds is not None:
             return float(bounds[0]), float(bounds[1])
-        outline = self.counted.outlines.get(name)
-        return (-math.inf, math.inf) if outline is None else (outline.least, outline.greatest)
+        law = self.counted.laws.get(name)
+        if law is not None and not isinstance(law, LineLaw):
+            numbers = self.counted.numbers(name)[~law.missing]
+            return (float(numbers.min()), float(numbers.max())) if len(numbers) else (-math.inf, math.inf)
+        outline = self.counted.outlines[name]
+        scale = law.scale if law is not None else math.sqrt(self.counted.moments[name].noise_variance / 2)
+        reach = scale * (math.log(self.rows) + 14 if room is None else room)
+        return outline.least - reach, outline.greatest + reach
 
     @cached_property
     def exact_only(self) -> bool:

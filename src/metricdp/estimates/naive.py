@@ -37,6 +37,8 @@ class NaiveRows:
         """Which combinations have a value in a column."""
         if name in self.counted.laws:
             return np.asarray(~output_missing(self.counted, name)[self.counted.codes(name)])
+        if name not in self.counted.moments:  # nothing was asked of it but whether it is there, and it always is
+            return np.ones(len(self.chosen), dtype=bool)
         return np.asarray(self.counted.offsets(name) != 3)
 
     def count(self, name: str | None) -> float:
@@ -112,7 +114,8 @@ def output_numbers(counted: Counted, name: str) -> Floats:
     first, last = (law._cell(end) for end in law.ends)
     starts = np.concatenate([[min(first, law.cuts[0] - 1)], law.cuts])
     stops = np.concatenate([law.cuts - 1, [max(last, law.cuts[-1])]])
-    middles = (starts + stops) / 2 * law.width + law.origin
+    seen = counted.outlines[name]
+    middles = np.clip((starts + stops) / 2 * law.width + law.origin, seen.least, seen.greatest)
     return np.append(middles, 0.0) if law.missing.any() else middles
 
 

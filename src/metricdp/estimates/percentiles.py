@@ -54,8 +54,8 @@ def percentile(
     if isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
     made = LinearAnswer(value, least, most, 0.0, True, 0.0)
-    column = law.column
-    label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if column.is_moment else None
+    is_day = name in linear.counted.days
+    label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if is_day else None
     found = naive.percentile(name, share)
     return estimate(made, 1.0, found, (float(points[0]), float(points[-1])), products, name, label)
 

@@ -74,19 +74,20 @@ class KeptLaw(ColumnLaw):
 class PresenceLaw(ColumnLaw):
     """Whether a column of numbers has a value: two secrets and two outputs, there and missing."""
 
-    def __init__(self, law: LineLaw) -> None:
-        false, true = law.noise.null_shares if law.column.missing == "secret" else (0.0, 1.0)
-        super().__init__(law.column, np.array([[1 - false, false], [1 - true, true]]), np.array([False, True]))
+    def __init__(self, column: ColumnType, law: LineLaw | None) -> None:
+        secret = law is not None and column.missing == "secret"
+        false, true = law.noise.null_shares if law is not None and secret else (0.0, 1.0)
+        super().__init__(column, np.array([[1 - false, false], [1 - true, true]]), np.array([False, True]))
         self._law = law
 
     @property
     def is_exact(self) -> bool:
         """Whether missing values stay where they are."""
-        return self.column.missing == "public"
+        return self._law is None or self.column.missing == "public"
 
     def codes(self, arrays: Sequence[pa.Array]) -> Places:
         """1 where it is missing."""
-        return self._law.values(arrays)[1].astype(np.int64)
+        return _numbers_of(self.column, self._law, arrays, 0)[1].astype(np.int64)
 
 
 def presence_of(name: str) -> str:
@@ -118,6 +119,8 @@ class Counted:
         laws: by the columns' names, in the order of the tally.
         moments: of the columns whose numbers are summed.
         tally: the counts: an output for each law, then which of four offsets for each summed column.
+        outlines: how far the numbers of each column reach.
+        days: the columns whose numbers are days.
     """
 
     table: ReleasedTable
@@ -125,6 +128,7 @@ class Counted:
     moments: dict[str, MomentScore] = field(default_factory=dict)
     tally: RowTally = field(default_factory=lambda: TallyBuilder(0, 0).made())
     outlines: dict[str, Outline] = field(default_factory=dict)
+    days: frozenset[str] = frozenset()
 
     @property
     def rows(self) -> float:
@@ -179,12 +183,11 @@ class Counted:
             return listed_cells(name, [value for value in law.values if value is not None], True)
         missing = bool(law.missing.any())
         given = self.numbers(name)[~law.missing] if points is None else points
-        moments = law.column.is_moment or _holds_days(law)
-        return DayPoints(name, points=given, missing=missing) if moments else LinePoints(name, given, missing)
+        return DayPoints(name, points=given, missing=missing) if name in self.days else LinePoints(name, given, missing)
 
 
-def _holds_days(law: ColumnLaw) -> bool:
-    return isinstance(law, KeptLaw) and any(isinstance(value, dt.date) for value in law.values)
+def _holds_days(column: ColumnType, arrow: pa.DataType) -> bool:
+    return column.release == "keep" and (pa.types.is_date(arrow) or pa.types.is_timestamp(arrow))
 
 
 def count(
@@ -220,10 +223,12 @@ def count(
     moments = {name: _moments(columns[name], types, outlines, rows) for name in summed}
     owners = {name: name for name in binned}
     for name, (_, law) in moments.items():
-        if law is not None and columns[name].missing != "refuse":
-            laws[presence_of(name)] = PresenceLaw(law)
+        if law is None or columns[name].missing != "refuse":
+            laws[presence_of(name)] = PresenceLaw(columns[name], law)
             owners[presence_of(name)] = name
-    counted = Counted(table, laws, {name: score for name, (score, _) in moments.items()}, outlines=outlines)
+    days = frozenset(name for name in names if columns[name].is_moment or _holds_days(columns[name], types[name]))
+    scores = {name: score for name, (score, _) in moments.items()}
+    counted = Counted(table, laws, scores, outlines=outlines, days=days)
     builder, first = TallyBuilder(len(laws) + len(summed), len(summed)), 0
     for arrays in table.batches(list(columns.values())):
         given = dict(zip(names, arrays, strict=True))
@@ -299,9 +304,30 @@ def _numbers_of(
             raise ColumnError(column.columns[0], error.shifted(first)) from None
     if isinstance(column, OnALine):
         return column.measured(arrays[0])
-    listed = arrays[0].to_pylist()
+    return _kept_numbers(column.columns[0], arrays[0])
+
+
+def _kept_numbers(name: str, array: pa.Array) -> tuple[Floats, Booleans]:
+    """The numbers of a column that is released as it is, and which are missing; 0 stands for those."""
+    if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        absent = np.isnan(numbers)
+        return np.where(absent, 0.0, numbers), absent
+    if not _is_measured(array.type):
+        raise ArgumentError(f"column {name!r} holds {array.type}, not numbers: it has no sum and no order")
+    listed = array.to_pylist()
     absent = np.array([value is None for value in listed], dtype=bool)
     return np.array([as_plain_number(value) for value in listed], dtype=np.float64), absent
+
+
+def _is_kept_number(column: ColumnType, arrow: pa.DataType) -> bool:
+    return column.release == "keep" and not isinstance(column, OneOf) and _is_measured(arrow)
+
+
+def _is_measured(arrow: pa.DataType) -> bool:
+    """Whether values of a type can be taken for numbers."""
+    of = pa.types
+    return any(test(arrow) for test in (of.is_integer, of.is_floating, of.is_decimal, of.is_boolean, of.is_temporal))
 
 
 def outlines_of(
@@ -315,8 +341,10 @@ def outlines_of(
     for arrays in table.batches(list(columns.values())):
         for name, (column, given) in zip(columns, zip(columns.values(), arrays, strict=True), strict=True):
             types[name] = given[0].type
-            if isinstance(column, OnALine) and column.release == "noise":
-                values, absent = column.measured(given[0])
+            if (isinstance(column, OnALine) and column.release == "noise") or _is_kept_number(column, types[name]):
+                values, absent = (
+                    column.measured(given[0]) if isinstance(column, OnALine) else _kept_numbers(name, given[0])
+                )
                 known = values[~absent]
                 if len(known):
                     low, high = ends[name]

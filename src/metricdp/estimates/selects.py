@@ -167,6 +167,8 @@ class _Answering:
         return self._estimate(found, rows, naive.count(name), (0.0, rows), chosen)
 
     def _sum_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
+        if name in self.counted.days:
+            raise ArgumentError(f"column {name!r} holds days, which have no sum: ask for their average or median")
         if not products:
             return self._exactly(0.0, naive.total(name))
         found = self.linear.answer([self._numbered(one, name, 0.0) for one in products])
@@ -261,8 +263,7 @@ class _Answering:
         )
 
     def _label(self, name: str) -> Any:
-        column = self.table.column(name)
-        if not column.is_moment:
+        if name not in self.counted.days:
             return lambda number: number
         epoch = dt.date(1970, 1, 1)
         return lambda days: epoch + dt.timedelta(days=round(days)) if abs(days) < 700_000 else math.inf

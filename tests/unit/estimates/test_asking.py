@@ -306,3 +306,53 @@ def test_a_confidence_and_a_truth_that_are_none_are_refused(released):
         estimate(released, "select count(*)", confidence=1.5)
     with pytest.raises(ArgumentError, match="truth"):
         estimate(released, "select count(*)", truth="mine")
+
+
+@pytest.mark.parametrize("kind", ["number", "integer"])
+def test_an_average_without_bounds_may_lie_beyond_the_released_values(kind):
+    policy = {"format": 2, "columns": {"x": {"type": kind, "within": 10, "missing": "refuse"}}}
+    for rows in (1, 4):
+        table = pa.table({"x": pa.array([5] * rows, pa.float64() if kind == "number" else pa.int64())})
+        for question, scale in (("select avg(x)", 1), ("select sum(x)", rows)):
+            found = estimate(table, question, policy=policy).only
+            reach = 1.96 * np.sqrt(2 / rows) * 14.4 * scale  # of Laplace noise of scale 10 / ln 2
+            assert found.value == pytest.approx(5 * scale)
+            assert found.interval[0] == pytest.approx(5 * scale - reach, rel=0.2)
+            assert found.interval[1] == pytest.approx(5 * scale + reach, rel=0.2)
+        assert estimate(table, "select median(x)", policy=policy).only.naive == 5
+
+
+def test_columns_that_are_kept_are_averaged_as_they_are():
+    days = pa.array([19000, 19001, 19002, None] * 10, pa.int32()).cast(pa.date32())
+    table = pa.table({"n": [10, 20, None, 30] * 10, "f": [1.5, 2.5, 3.5, None] * 10, "day": days, "word": ["a"] * 40})
+    policy = {"format": 2, "columns": dict.fromkeys(table.column_names, "keep")}
+    for question, value in (("avg(n)", 20), ("sum(n)", 600), ("count(n)", 30), ("avg(f)", 2.5), ("median(n)", 20)):
+        found = estimate(table, f"select {question}", policy=policy).only
+        assert (found.value, found.interval, found.naive) == (value, (value, value), value)
+    for question in ("avg(day)", "median(day)"):
+        assert estimate(table, f"select {question}", policy=policy).only.value == dt.date(2022, 1, 9)
+    for question, problem in (("avg(word)", "'word' holds string"), ("sum(day)", "'day' holds days, which have no sum")):
+        with pytest.raises(ArgumentError, match=problem):
+            estimate(table, f"select {question}", policy=policy)
+
+
+def test_booleans_and_numbered_categories_have_averages(secrets, released):
+    smokes = secrets["smokes"].to_pandas().dropna().astype(float)
+    found = estimate(released, "select avg(smokes), sum(smokes)", confidence=0.9999)
+    for one, truth in zip(found, (smokes.mean(), smokes.sum()), strict=True):
+        assert one.interval[0] < truth < one.interval[1]
+        assert one.interval[0] < one.value < one.interval[1]
+
+
+@pytest.mark.parametrize("column", ["income", "age", "born", "health", "shift", "took"])
+def test_rows_with_a_value_are_all_rows_where_none_can_be_missing(released, column):
+    found = estimate(released, f"select count({column}) group by site")
+    assert sum(one.value for one in found) == ROWS
+    assert all(one.value == one.naive for one in found)
+
+
+def test_one_row_of_a_category_may_have_been_any_other():
+    column = {"type": "category", "values": list("abcdef"), "factor": 8, "missing": "refuse"}
+    policy = {"format": 2, "columns": {"x": column}}
+    found = estimate(pa.table({"x": ["b"]}), "select count(*) where x = 'a'", policy=policy).only
+    assert found.interval == (0, 1)
