@@ -85,4 +85,4 @@ def estimate(
     if json:
         print_result(found.to_json() | {"table": called(released)})
     else:
-        print_text(f"{found}\n\n{confidence:.0%} intervals; {called(released)} has {found.rows:,} rows.")
+        print_text(f"{found}\n\n{100 * confidence:.6g}% intervals; {called(released)} has {found.rows:,} rows.")

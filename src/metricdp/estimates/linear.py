@@ -143,6 +143,7 @@ class LinearEstimator:
         else:
             variance = second - min(expected_squares / rows, second)
             variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
+            variance = min(variance, self._noise_ceiling(monomials))
         low, middle, high = self._bias(monomials)
         biased = high > low
         z = self.z_biased if biased else self.z
@@ -150,7 +151,7 @@ class LinearEstimator:
         return LinearAnswer(mean - middle, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
 
     def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
-        """The variance that the noise of a summed number has, however few rows there are; half where bounds clamp it."""
+        """The variance that the noise of a summed number has, however few rows there are; half of it within bounds."""
         found = 0.0
         for one in monomials:
             if one.number is not None:
@@ -159,6 +160,14 @@ class LinearEstimator:
                 noise = slope**2 * moment.noise_variance * (1.0 if math.isinf(moment.ends[0]) else 0.5)
                 found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
         return found
+
+    def _noise_ceiling(self, monomials: Sequence[Monomial]) -> float:
+        """What the variance cannot exceed: that of the noise itself, where nothing but a number is summed."""
+        numbers = [one for one in monomials if one.number is not None]
+        if len(numbers) != 1 or any(one.factors for one in monomials):
+            return math.inf
+        moment = self.counted.moments[str(numbers[0].number)]
+        return moment.noise_variance * numbers[0].weight ** 2 if moment.slope == 1 else math.inf
 
     def is_exact(self, name: str) -> bool:
         """Whether what is released of a column is the truth."""

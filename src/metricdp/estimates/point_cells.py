@@ -137,7 +137,11 @@ class ReleasedCells(Askable):
             if values and isinstance(values[0], str | bool):
                 return listed_cells(called, values, True)
             return DayPoints(called) if values and isinstance(values[0], dt.date) else LinePoints(called)
+        other = {
+            "set": "; ask with metricdp.estimates.TopElements",
+            "series": "; ask with metricdp.estimates.MeanCurve",
+        }
         raise ArgumentError(
-            f"column {called!r} is of type {column.type_name!r}, of which SQL knows no values; ask with "
-            "metricdp.estimates.TopElements for sets, or MeanCurve for series"
+            f"column {called!r} is of type {column.type_name!r}, of which SQL knows no values"
+            f"{other.get(column.type_name, '')}"
         )

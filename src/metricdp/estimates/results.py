@@ -62,15 +62,17 @@ class Estimate:
         apart, wide = _apart(self.naive, self.value), _apart(self.interval[1], self.interval[0])
         return apart <= wide / 10 or apart <= 1e-12
 
+    @property
+    def _level(self) -> str:
+        return f"{100 * self.confidence:.6g}%"
+
     def __repr__(self) -> str:
         low, high = map(shown, self.interval)
         naive = "" if self.naive is None else f"; as released {shown(self.naive)}"
-        return f"Estimate({shown(self.value)}, {self.confidence:.0%} within {low} to {high}{naive}; {self.method})"
+        return f"Estimate({shown(self.value)}, {self._level} within {low} to {high}{naive}; {self.method})"
 
     def __str__(self) -> str:
-        lines = [
-            f"{shown(self.value)}  ({self.confidence:.0%}: {shown(self.interval[0])} to {shown(self.interval[1])})"
-        ]
+        lines = [f"{shown(self.value)}  ({self._level}: {shown(self.interval[0])} to {shown(self.interval[1])})"]
         if self.naive is not None:
             lines.append(f"as released, uncorrected: {shown(self.naive)}")
         lines += [f"about {_TRUTHS[self.truth]}; {self.method}", *self.notes]

@@ -248,10 +248,11 @@ class _Answering:
         say = (lambda number: number) if as_label is None else as_label
         if as_label is None and name is not None:
             say = self._label(name)
+        days = name in self.counted.days
         method, conservative = self._method(found, columns)
         return Estimate(
             say(value),
-            (say(low), say(high)),
+            (say(_whole(low, -1) if days else low), say(_whole(high, 1) if days else high)),
             None if naive is None else say(naive),
             self.confidence,
             scale * found.noise,
@@ -301,6 +302,11 @@ def _product(one: Product, other: Product) -> Product:
     for name, factor in other.items():
         made[name] = made[name].times(factor) if name in made else factor
     return made
+
+
+def _whole(number: float, side: int) -> float:
+    """The whole number next to a number on one side: an interval of days is never cut short by rounding."""
+    return float(side * math.ceil(side * number - 1e-9)) if math.isfinite(number) else number
 
 
 def _counted_singly(column: ColumnType) -> bool:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -331,7 +332,10 @@ def test_columns_that_are_kept_are_averaged_as_they_are():
         assert (found.value, found.interval, found.naive) == (value, (value, value), value)
     for question in ("avg(day)", "median(day)"):
         assert estimate(table, f"select {question}", policy=policy).only.value == dt.date(2022, 1, 9)
-    for question, problem in (("avg(word)", "'word' holds string"), ("sum(day)", "'day' holds days, which have no sum")):
+    for question, problem in (
+        ("avg(word)", "'word' holds string"),
+        ("sum(day)", "'day' holds days, which have no sum"),
+    ):
         with pytest.raises(ArgumentError, match=problem):
             estimate(table, f"select {question}", policy=policy)
 
@@ -356,3 +360,23 @@ def test_one_row_of_a_category_may_have_been_any_other():
     policy = {"format": 2, "columns": {"x": column}}
     found = estimate(pa.table({"x": ["b"]}), "select count(*) where x = 'a'", policy=policy).only
     assert found.interval == (0, 1)
+
+
+def test_a_weak_level_gives_a_narrow_interval_and_a_confidence_is_said_in_full():
+    policy = {"format": 2, "columns": {"x": {"type": "number", "within": 1e-6, "missing": "refuse"}}}
+    with mdp.seeded(5):
+        table = sanitize(pa.table({"x": np.arange(100.0)}), policy).table
+    found = estimate(table, "select avg(x)", confidence=0.9999).only
+    assert found.interval[0] < 49.5 < found.interval[1]
+    assert found.interval[1] - found.interval[0] < 2e-6
+    assert "99.99%" in str(found)
+
+
+def test_an_interval_of_days_is_rounded_outward():
+    day = {"type": "date", "within": "1 day", "missing": "refuse"}
+    policy = {"format": 2, "columns": {"day": day, "same": {"type": "integer", "within": 1, "missing": "refuse"}}}
+    numbers = np.array([18262, 18263, 18263, 18265, 18260] * 40)
+    table = pa.table({"day": pa.array(numbers.astype(np.int32)).cast(pa.date32()), "same": numbers})
+    low, high = estimate(table, "select avg(same)", policy=policy).only.interval
+    days = estimate(table, "select avg(day)", policy=policy).only.interval
+    assert [(one - dt.date(1970, 1, 1)).days for one in days] == [math.floor(low), math.ceil(high)]
