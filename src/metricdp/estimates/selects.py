@@ -37,6 +37,7 @@ __all__ = ["answer_select", "read_question"]
 
 _MOST_GROUPS = 5000
 _MOST_KEPT = 100_000
+_UNITS = {"time_of_day": "seconds since midnight", "duration": "seconds"}
 
 Product = dict[str, SecretFunction]
 
@@ -142,6 +143,10 @@ class _Answering:
         notes = [*self.table.doubts]
         if not self.table.private:
             notes.append("The table says that its noise came from a seed: it is not private.")
+        for name in dict.fromkeys(one.column for one in self.select.aggregates if one.kind != "count" and one.column):
+            unit = _UNITS.get(self.table.column(name).type_name)
+            if unit is not None:
+                notes.append(f"{name} is in {unit}.")
         return tuple(notes)
 
     def _answer(self, aggregate: Aggregate, products: list[Product], naive: Any) -> Estimate:

@@ -380,3 +380,9 @@ def test_an_interval_of_days_is_rounded_outward():
     low, high = estimate(table, "select avg(same)", policy=policy).only.interval
     days = estimate(table, "select avg(day)", policy=policy).only.interval
     assert [(one - dt.date(1970, 1, 1)).days for one in days] == [math.floor(low), math.ceil(high)]
+
+
+def test_seconds_are_said_to_be_seconds(released):
+    found = estimate(released, "select avg(shift), avg(took), count(*)")
+    assert found.notes[-2:] == ("shift is in seconds since midnight.", "took is in seconds.")
+    assert "took is in seconds." in str(found)
