@@ -61,7 +61,10 @@ class Sum:
         if exact is not None:
             return cls(infinite=True) if exact == math.inf else cls(exact)
         root = metric.exponential(one, two)
-        assert root is not None, "a distance that nobody can compare"
+        if root is None:  # of two floats it can be a root of a degree that nobody writes down
+            times = metric.unit.exactly(one, two)
+            assert times is not None, "a distance that nobody can compare"
+            return cls.of_level(metric.level) * Fraction(times)
         return cls.of_log(Fraction(1, root.degree), root.base)
 
     def __add__(self, other: Sum) -> Sum:

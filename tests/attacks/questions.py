@@ -57,7 +57,7 @@ def entry_of(kind: str, level: str, **keys: Any) -> str:
     parts, cells = [f'type = "{kind}"', level], []
     parts.append('missing = "secret"' if "missing" in written else 'missing = "refuse"')
     for key, value in written.items():
-        part = f"{key} = {value}" if key in ("values", "bounds", "edges") else f'{key} = "{value}"'
+        part = f"{key} = {value}" if key in ("values", "bounds", "edges", "resolution") else f'{key} = "{value}"'
         (cells if key in ("edges", "other", "missing") else parts).append(part)
     if cells:
         parts.append(f"count_by = {{{', '.join(cells)}}}")
@@ -205,9 +205,13 @@ def numbers(draw: Any, name: str) -> Declared:
         held = tuple(map(float, held)) if pa.types.is_floating(kind) else (-1, 0, 1, 2, 3)
     held = (*held, float("nan"), float("inf")) if pa.types.is_floating(kind) else held
     level = draw(metric_of_numbers(missing is not None))
+    step = draw(st.sampled_from([None, 0.25, 0.5, 0.01]))
+    if pa.types.is_floating(kind):
+        held = (*held, 0.1 + 0.2, 0.3, 0.5 + 2e-8, 0.5 - 2e-9, 1.1 * 1.1, 2.0000000001)
+    entry = {"bounds": [0, 2], "edges": edges, "other": other, "missing": missing, "outside": outside}
     return Declared(
         name,
-        entry_of("number", level, bounds=[0, 2], edges=edges, other=other, missing=missing, outside=outside),
+        entry_of("number", level, **entry, resolution=step),
         kind,
         (*held, None),
         other,

@@ -54,6 +54,15 @@ def told_by_draw(ranks, here: ValueTally, there: ValueTally) -> float:
     return most
 
 
+def _told_once(part, here: ValueTally, there: ValueTally) -> float:
+    """What a draw tells of two groups, either way; looked up where it is known: groups of many tables are alike."""
+    known = vars(part).setdefault("told_by_draw", {})
+    pair = frozenset((tuple(tally.values.tolist()), tuple(tally.counts.tolist())) for tally in (here, there))
+    if pair not in known:
+        known[pair] = told_by_draw(part.ranks, here, there)
+    return known[pair]
+
+
 def told(part, here: list[ValueTally], there: list[ValueTally]) -> Sum:
     """What a percentile of all groups tells of two tables, given the values of their groups.
 
@@ -65,7 +74,7 @@ def told(part, here: list[ValueTally], there: list[ValueTally]) -> Sum:
             for one, two in zip(here, there, strict=True)
             if (one.values.tolist(), one.counts.tolist()) != (two.values.tolist(), two.counts.tolist())
         ]
-        found = math.fsum(told_by_draw(part.ranks, one, two) for one, two in changed)
+        found = math.fsum(_told_once(part, one, two) for one, two in changed)
         return Sum(max(Fraction(0), Fraction(found) - Fraction(1, 10**9)))
     moved = sum((abs(part.exact(one) - part.exact(two)) for one, two in zip(here, there, strict=True)), Fraction(0))
     if not moved:

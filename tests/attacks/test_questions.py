@@ -9,6 +9,7 @@ that the answers depend on, by way of an absent record where that is nearer.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import functools
 import io
 import itertools
@@ -29,13 +30,14 @@ from metricdp.errors import ArgumentError, DataError, MetricDPError
 from metricdp.exact.level import Level
 from metricdp.metrics.finite import Listed
 from metricdp.policies import Policy
-from metricdp.policies.cells.ordered import IntegerCells, NumberCells
+from metricdp.policies.cells.ordered import IntegerCells
 from metricdp.queries.select.asking import Asking, ask
 from metricdp.queries.select.single_number import single
 from metricdp.queries.select.value_line import LineTally
 from metricdp.queries.universes.engines.codes import Coded
 from metricdp.queries.universes.engines.grouping import needed
-from metricdp.queries.universes.summing import totals
+from metricdp.queries.universes.engines.steps import Steps
+from metricdp.queries.universes.summing import counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.workload import Workload
@@ -73,18 +75,11 @@ def places_of(part, declared, values):
     return [values[k] for k in good], places, good
 
 
-def summands(column, declared: Declared, values):
+def summands(addend, declared: Declared, values):
     """What each value adds to a sum, as the engine has it; None where it is missing."""
-    table = pa.table({column.name: declared.arrow(list(values)), "id": np.arange(len(values))})
-    low, high = column.bounds if hasattr(column, "bounds") else (min(column.values), max(column.values))
-    found = totals(
-        table,
-        Universe([IntegerCells("id", (0, len(values)))]),
-        column.name,
-        (low, high),
-        outside=getattr(column, "outside", "refuse"),
-        missing="skip",
-    )
+    table = pa.table({declared.name: declared.arrow(list(values)), "id": np.arange(len(values))})
+    universe = Universe([IntegerCells("id", (0, len(values)))])
+    found = counts_and_totals(table, universe, [dataclasses.replace(addend, missing="skip")])[1][declared.name]
     return [None if value is None else added for value, added in zip(values, found.sums, strict=False)]
 
 
@@ -114,7 +109,8 @@ class Audit:
         drawn = any(part.name == name for part in asking.percentiles.values())
         values = [declared.values[k] for k in kept]
         if summed:
-            kept, values = self.summable(own, declared, kept)
+            addend = next(addend for addend in asking.linear.addends if addend.column == name)
+            kept, values = self.summable(addend, declared, kept)
         self.values[name] = values
         self.cells[name] = [codes[k] for k in kept]
         self.known[name] = [also[k] != own.missing_code for k in kept]
@@ -126,18 +122,23 @@ class Audit:
             self.known[name] = [also[k] != own.missing_code for k in kept]
             values = self.values[name]
         if summed:
-            self.added[name] = summands(own, declared, values)
+            self.added[name] = summands(addend, declared, values)
         metric = self.policy.metric(name)
         names = listed_names(metric)
         seen = [measured(declared, value, names) for value in values]
         self.distances[name] = [[Sum.of_distance(metric, one, two) for two in seen] for one in seen]
 
-    def summable(self, own, declared, kept):
-        """Without floats that have a fraction, which no sum takes."""
-        fraction = isinstance(own, NumberCells) and pa.types.is_floating(declared.kind)
-        values = [(k, declared.values[k]) for k in kept]
-        if fraction:
-            values = [(k, v) for k, v in values if v is None or (math.isfinite(v) and v == math.floor(v))]
+    def summable(self, addend, declared, kept):
+        """Without what no sum takes: of floats, those with a fraction, or that are no multiples of the resolution."""
+        values = []
+        for k in kept:
+            try:
+                summands(addend, declared, [declared.values[k]])
+            except DataError:
+                assert isinstance(declared.values[k], float)
+                assert declared.values[k] % 1
+                continue
+            values.append((k, declared.values[k]))
         return [k for k, _ in values], [v for _, v in values]
 
     # What is promised
@@ -316,6 +317,33 @@ def test_percentiles_tell_all_that_is_allowed_and_nothing_beyond(level, asked):
     assert audit.check() == pytest.approx(1)
     audit.percentile_loss = lambda: {pair: told + Sum(Fraction(1, 10**40)) for pair, told in known.items()}
     known = Audit.percentile_loss(audit)
+    with pytest.raises(AssertionError):
+        audit.check()
+
+
+NEAR = (0.0, 1.2e-7, 0.25, 0.5 - 1.2e-7, 0.3, 2.0 - 1.2e-7, 2.0, 2.0000001, -0.1)
+STEPPED = 'x = {type = "number", bounds = [0, 2], resolution = 0.25, missing = "refuse", %s}\n'
+
+
+@pytest.mark.parametrize("level", ["1/3 absolute", "ln 2 absolute", "0.5 discrete"])
+@pytest.mark.parametrize("size", ["records = 2", "capacity = 2\nabsent = 0.4"])
+@pytest.mark.parametrize("outside", ["", ', outside = "clamp"'])
+@pytest.mark.parametrize("asked", ["sum(x)", "avg(x), count(*)"])
+def test_sums_of_floats_in_steps_tell_all_that_is_allowed_and_nothing_beyond(level, size, outside, asked):
+    """Floats beside a multiple of the resolution are taken for it, and come as much further apart as is left for."""
+    declared = Declared("x", "", pa.float64(), NEAR, None, (), True)
+    column = STEPPED % f'metric = "{level}"{outside}'
+    audit = Audit(f"format = 2\n{size}\n[columns]\n{column}", (declared,), f"select {asked} from t")
+    assert (0.3 in audit.values["x"]) == ("discrete" in level)
+    assert 0.99999 < audit.check() <= 1
+    audit.agrees(audit.kinds[:2])
+
+
+def test_the_audit_finds_sums_in_steps_without_what_is_left_for_the_nearest(monkeypatch):
+    monkeypatch.setattr(Steps, "kept", Fraction(1))
+    declared = Declared("x", "", pa.float64(), NEAR, None, (), True)
+    column = STEPPED % 'metric = "1/3 absolute"'
+    audit = Audit(f"format = 2\nrecords = 2\n[columns]\n{column}", (declared,), "select sum(x) from t")
     with pytest.raises(AssertionError):
         audit.check()
 

@@ -26,6 +26,7 @@ from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
 from metricdp.queries.select.division import MOST_GROUPED, MOST_KINDS, Division, Shares, check_kinds, metric_of_cells
+from metricdp.queries.universes.engines.steps import Steps
 from metricdp.queries.universes.summing import Addend, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
@@ -180,7 +181,10 @@ class LinearPart:
 
     def _metric(self, column: Cells) -> Metric:
         own = self.shares.metric(self.policy, column.name)
-        return own if column.name in self.summed else metric_of_cells(column, own)
+        if column.name not in self.summed:
+            return metric_of_cells(column, own)
+        steps = _steps(self.policy, column.name)
+        return own if steps is None or steps.rounds else own * steps.kept
 
     def _axis(self, column: Cells) -> list[_Kind]:
         if column.name not in self.summed:
@@ -238,7 +242,7 @@ class LinearPart:
     def addends(self) -> tuple[Addend, ...]:
         """The columns that are summed."""
         names = sorted({amount.column for amount in self.amounts if amount.kind == "sum" and amount.column is not None})
-        return tuple(_addend(self.policy.column(name)) for name in names)
+        return tuple(_addend(self.policy, name) for name in names)
 
     @property
     def csv_types(self) -> dict[str, str]:
@@ -274,14 +278,24 @@ class LinearPart:
         return counted, {name: by_cell(one) for name, one in sums.items()}
 
 
-def _addend(column: Cells) -> Addend:
+def _steps(policy: Askable, name: str) -> Steps | None:
+    """What numbers of a column are counted in, where the policy says so; see `Steps` for why some are rounded."""
+    column, step = policy.column(name), getattr(policy.column_type(name), "resolution", None)
+    if step is None or not isinstance(column, NumberCells):
+        return None
+    return Steps.between(column, step, policy.metric(name).without_null().all_alike)
+
+
+def _addend(policy: Askable, name: str) -> Addend:
     """A column as it is summed."""
+    column = policy.column(name)
     return Addend(
         column.name,
         bounds_of(column),
         getattr(column, "outside", "refuse"),
         "refuse" if column.missing is None else "skip",
         _PLACES if isinstance(column, NumberCells) else 0,
+        _steps(policy, name),
     )
 
 

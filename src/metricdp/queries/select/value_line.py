@@ -16,23 +16,19 @@ from metricdp.errors import ArgumentError, UnsupportedMetricError
 from metricdp.metrics import Metric
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells, decimal_text
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
 from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE, Coded
 from metricdp.queries.universes.engines.grouping import RULES, needed, read_by_code
 from metricdp.queries.universes.engines.orders import cases, column_of, numbers
+from metricdp.queries.universes.engines.steps import OFF_STEP, Steps, decimal_text_of
 from metricdp.queries.universes.universe import Universe
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
-__all__ = ["NEAREST", "LineTally", "ValueLine"]
+__all__ = ["LineTally", "ValueLine"]
 
-NEAREST = Fraction(1, 1_000_000)
-"""A number this part of a step from a multiple of it is taken for that multiple, as 0.1 + 0.2 is for 0.3."""
-
-_OFF_STEP, _LEFT_OUT = -5, -6
+_LEFT_OUT = -6
 _DEFAULT_STEPS = 100_000
-_MOST_MULTIPLES = 10**9
-"""Up to here, floats say to half of `NEAREST` how many steps a number is."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +91,13 @@ class ValueLine:
                     "ask for a percentile"
                 )
             step = Fraction(10) ** math.floor(math.log10((high - low) / _DEFAULT_STEPS))
-        first, last = math.ceil(low / step), math.floor(high / step)
-        if not rounds and max(abs(first), abs(last)) > _MOST_MULTIPLES:
-            raise ArgumentError(
-                f"column {cells.name!r}: its bounds are more than 10^9 times the resolution: declare a coarser one"
-            )
-        return cls(cells, first * step, step, last - first + 1, rounds)
+        steps = Steps.between(cells, step, rounds)
+        return cls(cells, steps.first * step, step, steps.last - steps.first + 1, rounds)
+
+    @property
+    def _steps(self) -> Steps:
+        first = int(self.low / self.step)
+        return Steps(self.step, first, first + self.places - 1, self.rounds)
 
     # Values
 
@@ -132,8 +129,7 @@ class ValueLine:
         found = between.enclose(self.number(0), self.number(steps)).lower
         if found == math.inf:
             return None
-        near = isinstance(self.cells, NumberCells) and not self.rounds
-        return Fraction(found) * (1 - 2 * NEAREST if near else 1)
+        return Fraction(found) * (self._steps.kept if isinstance(self.cells, NumberCells) else 1)
 
     # SQL
 
@@ -149,28 +145,14 @@ class ValueLine:
             refused.append((f"not ({order.is_number()})", NOT_A_NUMBER))
         if whole and order.is_whole() is not None:
             refused.append((f"not ({order.is_whole()})", NOT_WHOLE))
-        inside = f"({order.after(low)} + 1)" if whole else self._multiple(values, table)
+        inside = f"({order.after(low)} + 1)" if whole else self._steps.place(values, table)
         found: list[tuple[str, Any]] = [(f"{order.at_least(low)} and {order.at_most(high)}", inside)]
         outside: Any = OUTSIDE
         if getattr(cells, "outside", "refuse") == "clamp":
             found, outside = [*found, (f"not ({order.at_least(low)})", 1)], self.places
         code = cases(*refused, *found, otherwise=outside)
-        rules = dict(RULES) | {_OFF_STEP: _off_step(self.step)}
+        rules = dict(RULES) | {OFF_STEP: self._steps.rule}
         return f"cast({code} as bigint)", rules
-
-    def _multiple(self, values: str, table: SqlTable) -> str:
-        """The place of the nearest multiple of the step, and 1; or that there is none so near."""
-        float64 = table.dialect.float64
-        exactly = f"cast({values} as {float64}) * {_float(self.step.denominator, float64)}"
-        steps = f"({exactly} / {_float(self.step.numerator, float64)})"
-        nearest = f"floor({steps} + {_float(Fraction(1, 2), float64)})"
-        place = f"(cast({nearest} as bigint) - ({int(self.low / self.step) - 1}))"
-        if self.rounds:
-            return place
-        return cases(
-            (f"abs({steps} - {nearest}) <= {_float(NEAREST / 2, float64)}", place),
-            otherwise=_OFF_STEP,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,11 +196,6 @@ class LineTally:
         return cls(cells[there].astype(np.int64), places[there], counts[there], int(counts.sum()))
 
 
-def decimal_text_of(number: Fraction) -> str:
-    """A number as text: a decimal where it is one, else the nearest float."""
-    return decimal_text(number) if 10**60 % number.denominator == 0 else repr(float(number))
-
-
 def _days(cells: DateCells) -> DateCells:
     return DateCells(cells.name, cells.bounds, zone=cells.zone, outside=cells.outside, missing=cells.missing)
 
@@ -229,14 +206,3 @@ def _one(cells: Cells) -> Cells:
         return IntegerCells(cells.name, cells.bounds, edges=(), outside=cells.outside, missing=cells.missing)
     assert isinstance(cells, NumberCells)
     return NumberCells(cells.name, cells.bounds, outside=cells.outside, missing=cells.missing)
-
-
-def _float(number: int | Fraction, float64: str) -> str:
-    return f"cast('{float(number)!r}' as {float64})"
-
-
-def _off_step(step: Fraction) -> str:
-    return (
-        f"a value is no multiple of {decimal_text_of(step)}, the resolution that the policy declares: round it before, "
-        "or declare a finer resolution"
-    )

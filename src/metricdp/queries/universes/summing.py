@@ -14,7 +14,8 @@ from metricdp.errors import ArgumentError, ColumnError, KindError, PolicyError
 from metricdp.policies.cells.ordered import NumberCells, decimal_text
 from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE
 from metricdp.queries.universes.engines.grouping import Summand, group_by_cell, needed
-from metricdp.queries.universes.engines.orders import cases, column_of, numbers
+from metricdp.queries.universes.engines.orders import Numbers, cases, column_of, numbers
+from metricdp.queries.universes.engines.steps import OFF_STEP, Steps
 from metricdp.queries.universes.histograms import Histogram
 from metricdp.queries.universes.universe import Universe
 from metricdp.sources.dialect import Dialect
@@ -22,6 +23,9 @@ from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
 __all__ = ["Addend", "Totals", "counts_and_totals", "totals"]
+
+_Branches = list[tuple[str, Any]]
+"""Conditions on a row, with what holds there."""
 
 _DIGITS = 28
 """Engines add up decimals of so many digits exactly, for up to 10^10 rows."""
@@ -90,13 +94,18 @@ def totals(
 
 @dataclass(frozen=True)
 class Addend:
-    """A column to sum; see `totals` for what its attributes mean."""
+    """A column to sum; see `totals` for what its other attributes mean.
+
+    Attributes:
+        steps: what floats are counted in, where the policy declares a resolution.
+    """
 
     column: str
     bounds: tuple[Any, Any]
     outside: Literal["refuse", "clamp"] = "refuse"
     missing: Literal["refuse", "skip"] = "refuse"
     places: int = 0
+    steps: Steps | None = None
 
     def __post_init__(self) -> None:
         _ = self.cells
@@ -113,12 +122,15 @@ class Addend:
     @property
     def csv_type(self) -> str:
         """What a CSV file's text is taken as, so that it is added up exactly."""
+        if self.steps is not None:
+            return "float64"
         return f"decimal {self.places}" if self.places else "int64"
 
     @property
     def rules(self) -> Mapping[int, str]:
         """What is said of a value that cannot be summed."""
-        return {mark: rule for mark, rule in _RULES.items() if mark != MISSING or self.missing == "refuse"}
+        rules = {mark: rule for mark, rule in _RULES.items() if mark != MISSING or self.missing == "refuse"}
+        return rules if self.steps is None else rules | {OFF_STEP: self.steps.rule}
 
 
 def counts_and_totals(
@@ -137,29 +149,35 @@ def counts_and_totals(
         raise ArgumentError(f"totals are over a Universe, not {type(universe).__name__}")
     more = {addend.column: addend.csv_type for addend in addends}
     with open_sql(source, needed(universe, more, dialect), engine) as found:
-        amounts = [_amount(addend.cells, found, addend.rules) for addend in addends]
+        amounts = [_amount(addend, found) for addend in addends]
         grouped = group_by_cell(found, universe, amounts)
     counts = np.zeros(len(universe), dtype=np.int64)
     np.add.at(counts, grouped.cells, grouped.records)
     sums = {
-        addend.column: Totals(universe, addend.column, addend.cells.bounds, _added_up(universe, grouped.cells, parts))
-        for addend, parts in zip(addends, grouped.sums, strict=True)
+        addend.column: Totals(
+            universe, addend.column, addend.cells.bounds, _added_up(universe, grouped.cells, parts, amount)
+        )
+        for addend, amount, parts in zip(addends, amounts, grouped.sums, strict=True)
     }
     return Histogram(universe, counts), sums
 
 
-def _added_up(universe: Universe, cells: NDArray[np.int64], parts: Sequence[Any]) -> tuple[int | Fraction, ...]:
+def _added_up(
+    universe: Universe, cells: NDArray[np.int64], parts: Sequence[Any], amount: Summand
+) -> tuple[int | Fraction, ...]:
     sums: list[int | Fraction] = [0] * len(universe)
     for cell, part in zip(cells.tolist(), parts, strict=True):
-        sums[cell] += Fraction(part)
+        sums[cell] += Fraction(part) * amount.unit
     return tuple(int(value) if Fraction(value).denominator == 1 else value for value in sums)
 
 
-def _amount(declared: NumberCells, table: SqlTable, rules: Mapping[int, str]) -> Summand:
+def _amount(addend: Addend, table: SqlTable) -> Summand:
     """What a row adds, as a decimal of the column's own places; and 0, or why it adds nothing."""
-    name, kind, values = declared.name, table.type(declared.name), column_of(table, declared.name)
-    low, high = declared.bounds
+    declared, name = addend.cells, addend.column
+    kind, values, (low, high) = table.type(name), column_of(table, name), declared.bounds
     order = numbers(name, values, kind, table.dialect, "integers or decimals")
+    if addend.steps is not None and (kind.kind == "float" or (kind.kind == "decimal" and kind.scale is None)):
+        return _in_steps(addend, addend.steps, order, values, table)
     places = kind.scale if kind.kind == "decimal" else 0
     if places is None:
         raise ColumnError(
@@ -186,16 +204,42 @@ def _amount(declared: NumberCells, table: SqlTable, rules: Mapping[int, str]) ->
     added = [(f"{order.at_least(low)} and {order.at_most(high)}", value)]
     if declared.outside == "clamp":
         added += [(f"not ({order.at_least(low)})", exactly(low)), (f"not ({order.at_most(high)})", exactly(high))]
+    return _summand(addend, refused, added, exactly(0))
+
+
+def _in_steps(addend: Addend, steps: Steps, order: Numbers, values: str, table: SqlTable) -> Summand:
+    """What a row adds, in steps; a number beyond the first or the last of them is taken for that."""
+    low, high = addend.cells.bounds
+    decimal = f"decimal({len(str(max(abs(steps.first), abs(steps.last)))) + 1}, 0)"
+    multiple, near = steps.nearest(values, table)
+    inside = f"{order.at_least(low)} and {order.at_most(high)}"
+    refused = [(f"{values} is null", MISSING), (f"not ({order.is_number()})", NOT_A_NUMBER)]
+    refused += [] if near is None else [(cases((inside, f"not ({near})"), otherwise="false"), OFF_STEP)]
+
+    def exactly(number: Any) -> str:
+        return f"cast({number} as {decimal})"
+
+    added = [(inside, exactly(f"least(greatest({multiple}, {steps.first}), {steps.last})"))]
+    if addend.outside == "clamp":
+        added += [(f"not ({order.at_least(low)})", exactly(steps.first))]
+        added += [(f"not ({order.at_most(high)})", exactly(steps.last))]
+    return _summand(addend, refused, added, exactly(0), steps.step)
+
+
+def _summand(
+    addend: Addend, refused: _Branches, added: _Branches, nothing: str, unit: Fraction = Fraction(1)
+) -> Summand:
+    """What is added where none of the conditions to refuse holds, and the first of the others."""
     state = cases(*refused, *((where, 0) for where, _ in added), otherwise=OUTSIDE)
-    summed = cases(*((where, exactly(0)) for where, _ in refused), *added, otherwise=exactly(0))
-    return Summand(name, summed, f"cast({state} as integer)", rules)
+    summed = cases(*((where, nothing) for where, _ in refused), *added, otherwise=nothing)
+    return Summand(addend.column, summed, f"cast({state} as integer)", addend.rules, unit)
 
 
 _RULES = {
     MISSING: "a value to sum is missing: say missing='skip' for it to add nothing",
     OUTSIDE: "a value to sum lies outside the bounds: say outside='clamp', or declare wider bounds",
     NOT_WHOLE: "a value to sum is a float with a fraction, and the sum of such depends on the order of rows: make the "
-    "column decimals or integers",
+    "column decimals or integers, or declare the steps of its values in a policy, such as resolution = 0.01 for money",
     NOT_A_NUMBER: "a value to sum is NaN, which is no number: make it a missing value",
 }
 """What is said of a value that cannot be summed."""

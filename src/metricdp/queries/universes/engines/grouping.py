@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,14 @@ class Summand:
         value: what a row adds, as SQL.
         state: 0 where it may be added, else why not, as SQL.
         rules: what is said for each state that is refused.
+        unit: what a 1 of the value stands for.
     """
 
     column: str
     value: str
     state: str
     rules: Mapping[int, str]
+    unit: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Grouped:
     Attributes:
         cells: their places in the universe.
         records: how many records lie in each.
-        sums: for each column that is summed, the sum in each, as Decimals.
+        sums: for each column that is summed, the sum in each, in its unit, as Decimals.
     """
 
     cells: NDArray[np.int64]
