@@ -22,8 +22,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from metricdp.errors import ColumnError, DataError
+from metricdp.policies import Policy
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
+from metricdp.queries.select.asking import Asking
 from metricdp.queries.universes.counting import histogram
 from metricdp.queries.universes.summing import totals
 from metricdp.queries.universes.universe import Universe
@@ -374,6 +376,31 @@ def test_sums_are_exact(people):
     for column, rule in [("half", "a float with a fraction"), ("nothing", "is NaN"), ("beyond", "a fraction")]:
         with pytest.raises(ColumnError, match=rule):
             totals(people, universe, column, (-1, 100), missing="skip", outside="clamp")
+
+
+STEPPED = f"""
+format = 2
+records = {len(ROWS["level"])}
+[columns]
+level = {{type = "number", bounds = [0, 1], resolution = 0.1, outside = "clamp", missing = "secret", %s}}
+native = {{type = "boolean", missing = "secret", epsilon = 1}}
+"""
+
+
+@pytest.mark.parametrize("metric", ['metric = "1 absolute", missing_distance = 4', 'metric = "1 discrete"'])
+def test_floats_in_steps_have_the_same_sums_and_percentiles(people, metric):
+    """Counted in tenths, clamped and with missing ones left out, as is done here with Fractions."""
+    wanted = [[], [], []]
+    for truth, value in zip(ROWS["native"], ROWS["level"], strict=True):
+        if value is not None:
+            wanted[2 if truth is None else int(truth)].append(round(min(max(value, 0), 1) * 10))
+    question = "select sum(level), median(level) from t group by native"
+    asking = Asking.of(question, Policy.parse(STEPPED % metric).askable)
+    sums = [Fraction(sum(tenths), 10) for tenths in wanted]
+    assert asking.linear.truth(people, None) == sums
+    (part,) = asking.percentiles.values()
+    found = [np.repeat(tally.values, tally.counts).tolist() for tally in part.tallies(people, None)]
+    assert found == [sorted(tenths) for tenths in wanted]
 
 
 def test_postgres_types_of_its_own(postgres):
