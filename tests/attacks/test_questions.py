@@ -36,7 +36,7 @@ from metricdp.queries.select.single_number import single
 from metricdp.queries.select.value_line import LineTally
 from metricdp.queries.universes.engines.codes import Coded
 from metricdp.queries.universes.engines.grouping import needed
-from metricdp.queries.universes.engines.steps import Steps
+from metricdp.queries.universes.engines.steps import ValueSteps
 from metricdp.queries.universes.summing import counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
@@ -340,7 +340,7 @@ def test_sums_of_floats_in_steps_tell_all_that_is_allowed_and_nothing_beyond(lev
 
 
 def test_the_audit_finds_sums_in_steps_without_what_is_left_for_the_nearest(monkeypatch):
-    monkeypatch.setattr(Steps, "kept", Fraction(1))
+    monkeypatch.setattr(ValueSteps, "kept", Fraction(1))
     declared = Declared("x", "", pa.float64(), NEAR, None, (), True)
     column = STEPPED % 'metric = "1/3 absolute"'
     audit = Audit(f"format = 2\nrecords = 2\n[columns]\n{column}", (declared,), "select sum(x) from t")

@@ -26,7 +26,7 @@ from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
 from metricdp.queries.select.division import MOST_GROUPED, MOST_KINDS, Division, Shares, check_kinds, metric_of_cells
-from metricdp.queries.universes.engines.steps import Steps
+from metricdp.queries.universes.engines.steps import ValueSteps
 from metricdp.queries.universes.summing import Addend, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
@@ -278,12 +278,12 @@ class LinearPart:
         return counted, {name: by_cell(one) for name, one in sums.items()}
 
 
-def _steps(policy: Askable, name: str) -> Steps | None:
-    """What numbers of a column are counted in, where the policy says so; see `Steps` for why some are rounded."""
+def _steps(policy: Askable, name: str) -> ValueSteps | None:
+    """What numbers of a column are counted in, where the policy says so; see `ValueSteps` for why some are rounded."""
     column, step = policy.column(name), getattr(policy.column_type(name), "resolution", None)
     if step is None or not isinstance(column, NumberCells):
         return None
-    return Steps.between(column, step, policy.metric(name).without_null().all_alike)
+    return ValueSteps.between(column, step, policy.metric(name).without_null().all_alike)
 
 
 def _addend(policy: Askable, name: str) -> Addend:

@@ -20,7 +20,7 @@ from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
 from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE, Coded
 from metricdp.queries.universes.engines.grouping import RULES, needed, read_by_code
 from metricdp.queries.universes.engines.orders import cases, column_of, numbers
-from metricdp.queries.universes.engines.steps import OFF_STEP, Steps, decimal_text_of
+from metricdp.queries.universes.engines.steps import OFF_STEP, ValueSteps, decimal_text_of
 from metricdp.queries.universes.universe import Universe
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
@@ -91,13 +91,13 @@ class ValueLine:
                     "ask for a percentile"
                 )
             step = Fraction(10) ** math.floor(math.log10((high - low) / _DEFAULT_STEPS))
-        steps = Steps.between(cells, step, rounds)
+        steps = ValueSteps.between(cells, step, rounds)
         return cls(cells, steps.first * step, step, steps.last - steps.first + 1, rounds)
 
     @property
-    def _steps(self) -> Steps:
+    def _steps(self) -> ValueSteps:
         first = int(self.low / self.step)
-        return Steps(self.step, first, first + self.places - 1, self.rounds)
+        return ValueSteps(self.step, first, first + self.places - 1, self.rounds)
 
     # Values
 

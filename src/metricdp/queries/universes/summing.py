@@ -15,7 +15,7 @@ from metricdp.policies.cells.ordered import NumberCells, decimal_text
 from metricdp.queries.universes.engines.codes import MISSING, NOT_A_NUMBER, NOT_WHOLE, OUTSIDE
 from metricdp.queries.universes.engines.grouping import Summand, group_by_cell, needed
 from metricdp.queries.universes.engines.orders import Numbers, cases, column_of, numbers
-from metricdp.queries.universes.engines.steps import OFF_STEP, Steps
+from metricdp.queries.universes.engines.steps import OFF_STEP, ValueSteps
 from metricdp.queries.universes.histograms import Histogram
 from metricdp.queries.universes.universe import Universe
 from metricdp.sources.dialect import Dialect
@@ -105,7 +105,7 @@ class Addend:
     outside: Literal["refuse", "clamp"] = "refuse"
     missing: Literal["refuse", "skip"] = "refuse"
     places: int = 0
-    steps: Steps | None = None
+    steps: ValueSteps | None = None
 
     def __post_init__(self) -> None:
         _ = self.cells
@@ -207,7 +207,7 @@ def _amount(addend: Addend, table: SqlTable) -> Summand:
     return _summand(addend, refused, added, exactly(0))
 
 
-def _in_steps(addend: Addend, steps: Steps, order: Numbers, values: str, table: SqlTable) -> Summand:
+def _in_steps(addend: Addend, steps: ValueSteps, order: Numbers, values: str, table: SqlTable) -> Summand:
     """What a row adds, in steps; a number beyond the first or the last of them is taken for that."""
     low, high = addend.cells.bounds
     decimal = f"decimal({len(str(max(abs(steps.first), abs(steps.last)))) + 1}, 0)"

@@ -11,7 +11,7 @@ from metricdp.policies.cells.ordered import NumberCells, decimal_text
 from metricdp.queries.universes.engines.orders import cases
 from metricdp.sources.engines.sql import SqlTable
 
-__all__ = ["NEAREST", "OFF_STEP", "Steps", "decimal_text_of"]
+__all__ = ["NEAREST", "OFF_STEP", "ValueSteps", "decimal_text_of"]
 
 NEAREST = Fraction(1, 1_000_000)
 """A number this part of a step from a multiple of it is taken for that multiple, as 0.1 + 0.2 is for 0.3."""
@@ -26,7 +26,7 @@ _MOST_ROUNDED = 1 << 53
 
 
 @dataclass(frozen=True)
-class Steps:
+class ValueSteps:
     """The multiples of a step between bounds.
 
     Attributes:
@@ -36,7 +36,7 @@ class Steps:
         rounds: whether a number between two of them is taken for the nearer. It is where any two values are told apart
             alike; elsewhere two that are nearer than a step would come a step apart, and the table is refused.
 
-    >>> Steps.between(NumberCells("pay", (0, 10)), Fraction(1, 100), rounds=False).last
+    >>> ValueSteps.between(NumberCells("pay", (0, 10)), Fraction(1, 100), rounds=False).last
     1000
     """
 
@@ -46,7 +46,7 @@ class Steps:
     rounds: bool
 
     @classmethod
-    def between(cls, cells: NumberCells, step: Fraction, rounds: bool) -> Steps:
+    def between(cls, cells: NumberCells, step: Fraction, rounds: bool) -> ValueSteps:
         """Those between the bounds of a column.
 
         Raises:

@@ -13,7 +13,7 @@ from metricdp.errors import ArgumentError, ColumnError
 from metricdp.policies import Policy
 from metricdp.policies.cells.ordered import NumberCells
 from metricdp.queries.select.asking import Asking, ask
-from metricdp.queries.universes.engines.steps import Steps
+from metricdp.queries.universes.engines.steps import ValueSteps
 
 POLICY = """
 format = 2
@@ -88,9 +88,9 @@ def test_an_average_of_money_is_near_its_truth():
 def test_steps_that_floats_do_not_tell_apart_are_refused():
     fine = Fraction(1, 10**9)
     with pytest.raises(ArgumentError, match=r"more than 10\^9 times"):
-        Steps.between(NumberCells("pay", (0, 10)), fine, rounds=False)
-    assert Steps.between(NumberCells("pay", (0, 10)), fine, rounds=True).last == 10**10
+        ValueSteps.between(NumberCells("pay", (0, 10)), fine, rounds=False)
+    assert ValueSteps.between(NumberCells("pay", (0, 10)), fine, rounds=True).last == 10**10
     with pytest.raises(ArgumentError, match=r"more than 2\^53 times"):
-        Steps.between(NumberCells("pay", (0, 10)), fine / 10**9, rounds=True)
+        ValueSteps.between(NumberCells("pay", (0, 10)), fine / 10**9, rounds=True)
     with pytest.raises(ArgumentError, match="no multiple of its resolution"):
-        Steps.between(NumberCells("pay", (1, 2)), Fraction(5), rounds=True)
+        ValueSteps.between(NumberCells("pay", (1, 2)), Fraction(5), rounds=True)
