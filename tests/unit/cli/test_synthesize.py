@@ -56,7 +56,7 @@ def test_json_and_reports(here):
         (["people.csv", "-p", "people.toml", "-o", "made.csv", "--marginals", "0"], 2, "1, 2"),
         (["people.csv", "-p", "people.toml", "-o", "made.csv", "--marginals", "sex+town"], 2, "town"),
         (["people.csv", "-p", "people.toml", "-o", "made.csv", "--columns", "town"], 2, "declares"),
-        (["outside.csv", "-p", "people.toml", "-o", "made.csv"], 1, "outside the universe"),
+        (["outside.csv", "-p", "people.toml", "-o", "made.csv"], 1, "outside the declared values"),
         (["people.csv", "-p", "people.toml", "-o", "made.xyz"], 2, ".xyz"),
     ],
 )

@@ -231,7 +231,8 @@ def test_corrupt_files_are_one_line(here):
     "command", [("inspect", "people.parquet"), ("sanitize", "people.parquet", "-p", "people.toml", "-o", "o.csv")]
 )
 def test_without_pyarrow_the_line_to_install_it(here, monkeypatch, command):
-    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow" or name.startswith("metricdp.tables")]:
+    ours = ("metricdp.tables", "metricdp.sources")
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow" or name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     result = run(*command)

@@ -83,6 +83,8 @@ def vertices_around(values: dict[int, Fraction], part: tuple[int, ...], scale: S
         if amount > 0:
             found.append((vertex, amount))
             left = {place: scale.rounded(left[place] - amount * direction[place]) for place in part}
+            if not scale.exact and min(left.values()) <= 0:  # nothing is left but what rounding made
+                return found
         tight = {pair for pair in tight if pair in set(vertex.tight)} | {new}
     raise AssertionError("each step puts the column on a smaller face")
 
