@@ -7,10 +7,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
@@ -128,25 +128,40 @@ def _unpacked(path: Path) -> BinaryIO:
     return gzip.open(path, "rb")  # type: ignore[return-value]
 
 
-def _of_text(file: CsvFile, path: Path | None, declared: Declared) -> OpenTable:
-    names, begun = file.begin()
-    first = [begun]  # the first to read goes on where the header ended; whoever reads again begins anew
+@dataclass
+class _TextRows:
+    """Reads the rows of a text file: the first reader goes on where the header ended, whoever reads again begins anew.
 
-    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        chosen = names if columns is None else columns
+    What has begun stays in this process: a copy for another one, as Spark makes, begins anew.
+    """
+
+    file: CsvFile
+    names: list[str]
+    begun: list[Any]
+
+    def __call__(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        chosen = self.names if columns is None else columns
         try:
-            rows = first.pop()
+            rows = self.begun.pop()
         except IndexError:
-            return file.read(names, chosen, BATCH_ROWS)
-        return file.read(names, chosen, BATCH_ROWS, rows)
+            return self.file.read(self.names, chosen, BATCH_ROWS)
+        return self.file.read(self.names, chosen, BATCH_ROWS, rows)
 
-    def close() -> None:
-        for rows in first:  # nobody read them
+    def close(self) -> None:
+        """Close what nobody read."""
+        for rows in self.begun:
             rows.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"file": self.file, "names": self.names, "begun": []}
+
+
+def _of_text(file: CsvFile, path: Path | None, declared: Declared) -> OpenTable:
+    names, begun = file.begin()
+    rows = _TextRows(file, names, [begun])
     schema = pa.schema([(name, pa.string()) for name in names])
     untyped = Untyped(frozenset(names), declared.dialect)
-    return OpenTable(schema, None, read, path, untyped=untyped, release=close)
+    return OpenTable(schema, None, rows, path, untyped=untyped, release=rows.close)
 
 
 def _of_standard_input(declared: Declared) -> OpenTable:

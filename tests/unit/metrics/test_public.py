@@ -29,6 +29,7 @@ def test_the_names_that_stay():
         "nullable",
         "records",
         "smooth",
+        "spanning_tree",
         "square_integrable",
         "supremum",
         "symmetric_difference",
