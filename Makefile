@@ -7,7 +7,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-kernels bench-queries bench-tables bench-estimates bench-audit bench-ledger ledger-kill coverage exam clean
+.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-maps bench-kernels bench-queries bench-tables bench-estimates bench-audit bench-ledger ledger-kill coverage exam clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ bench-channels: $(BENCH)/.ready  ## verify, adversaries, refinement and releases
 
 bench-optimal: $(BENCH)/.ready  ## optimal mechanisms, beside solvers (an hour; python benchmarks/optimal.py --quick is short)
 	@$(BENCH)/bin/python benchmarks/optimal.py
+
+bench-maps: $(BENCH)/.ready  ## optimal mechanisms on maps, beside closed forms and solvers (two hours; --quick is short)
+	@$(BENCH)/bin/python benchmarks/maps.py --peers
 
 bench-kernels: $(BENCH)/.ready  ## vertices and kernels of paper 5's tables, beside ppl (ten minutes a cell at most)
 	@$(BENCH)/bin/python benchmarks/kernels.py
