@@ -11,6 +11,15 @@ settings.register_profile(
 settings.load_profile("metricdp")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Tests of one group run in one process, or there would be two Sparks: refuse an xdist that forgets the groups."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        lost = [item.nodeid for item in items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid]
+        if lost:
+            raise pytest.UsageError(f"pytest-xdist does not keep the group of {lost[0]}; see pytest in pyproject.toml")
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """On the project's own machines nothing may skip: a missing engine there is a failure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Traits"]
 
 
-class Traits:
+class Traits(ABC):
     """The questions. A metric with a number before it answers what the metric after the number does."""
 
     @property
@@ -20,9 +21,9 @@ class Traits:
         return self._metric
 
     @property
+    @abstractmethod
     def _metric(self) -> Metric:
         """Itself."""
-        raise NotImplementedError
 
     @property
     def on_line(self) -> bool:

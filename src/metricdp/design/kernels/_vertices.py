@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +31,7 @@ Keys = NDArray[Any]
 
 
 @dataclass(eq=False, repr=False)
-class Stream(Result):
+class Stream(Result, ABC):
     """Many things of a space that are found one after the other, and not stored; iterate as often as you like.
 
     An iteration may end at the time limit; ``list`` takes all or raises, since it asks for the length first.
@@ -77,8 +78,9 @@ class Stream(Result):
         many = "" if self._counted is None else f", {self._counted:,} of them"
         return f"{type(self).__name__}({len(self.space)} points, {self.space.metric}{many})"
 
+    @abstractmethod
     def _count(self) -> int:
-        raise NotImplementedError
+        """How many there are."""
 
     def _ends(self, reason: str) -> None:
         self.finished, self.reason = not reason, reason
