@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from metricdp.errors import ArgumentError, ImpossibleError
+from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.table_answers import TableAnswers
-from metricdp.queries.select.totals import Amount
 
 __all__ = ["counts_at_least", "counts_needed", "least"]
 
@@ -60,8 +60,9 @@ def counts_needed(asking: Asking) -> tuple[str, ...]:
     bars = asking.error_bars()
     needed: dict[str, None] = {}
     for aggregate in asking.select.aggregates:
-        if bars[aggregate.name] is None:
-            (*_, count) = asking.amounts_of(aggregate, 0)
+        amounts = asking.amounts_of(aggregate, 0)
+        if bars[aggregate.name] is None and amounts:
+            (*_, count) = amounts
             needed["count(*)" if count.column is None else f"count({count.column})"] = None
     return tuple(needed)
 

@@ -251,6 +251,11 @@ class Session:
                 "the error bar of a percentile depends on how densely values lie near it, which is secret: ask without "
                 "within=, after a preview"
             )
+        if any(one.kind == "moment" for one in asking.select.aggregates):
+            raise ImpossibleError(
+                "the error bar of a variance, a correlation or a slope depends on what it is, which is secret: ask "
+                "without within=, after a preview"
+            )
         bar, counts = rational(within, "error bar"), counts_needed(asking)
         if not counts:
             return least(asking, bar, self._parts(most, None)[1])

@@ -13,9 +13,27 @@ from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant
 from metricdp.policies.sql.predicates import Predicate
 from metricdp.policies.sql.statements import Aggregate, Kind
 
-__all__ = ["AGGREGATES", "AnswerReader"]
+__all__ = ["AGGREGATES", "MOMENTS", "AnswerReader"]
 
-AGGREGATES = "count(*), count(x), sum(x), avg(x), median(x), min(x), max(x), percentile(x, 0.9)"
+AGGREGATES = (
+    "count(*), count(x), count(distinct x), sum(x), avg(x), median(x), min(x), max(x), percentile(x, 0.9), stddev(x), "
+    "corr(x, y)"
+)
+
+MOMENTS = {
+    "Variance": "var_samp",
+    "VariancePop": "var_pop",
+    "Stddev": "stddev_samp",
+    "StddevSamp": "stddev_samp",
+    "StddevPop": "stddev_pop",
+    "CovarPop": "covar_pop",
+    "CovarSamp": "covar_samp",
+    "Corr": "corr",
+    "RegrSlope": "regr_slope",
+    "RegrIntercept": "regr_intercept",
+    "RegrR2": "regr_r2",
+}
+"""What is computed from sums of squares and products, by sqlglot's name for it, as SQL calls it."""
 
 _HISTOGRAM = "ask for a histogram, count(*) .. group by {}, and compute it from that, which costs nothing more"
 
@@ -100,6 +118,8 @@ class AnswerReader:
             node, chosen = self._case(node)
             only = chosen if only is None else only & chosen
         if isinstance(node, exp.Count):
+            if isinstance(node.this, exp.Distinct):
+                return self._distinct(node.this, name, only)
             if isinstance(node.this, exp.Star | exp.Literal) and not node.expressions:
                 return Aggregate("count", None, None, alias or ("count(*)" if only is None else name), only)
             return Aggregate("count", self._argument(node), None, name, only)
@@ -113,7 +133,30 @@ class AnswerReader:
         if share_of is not None:
             column = self._column(share_of[0], shown(node))
             return self._checked(Aggregate("percentile", column, share_of[1], name, only))
-        raise self._refused(node)
+        if type(node).__name__ in MOMENTS:
+            return self._moment(node, name, only)
+        raise refuse(node, f"one of {AGGREGATES} is asked, and what is computed from such")
+
+    def _distinct(self, node: Any, name: str, only: Predicate | None) -> Aggregate:
+        """``count(distinct x)``: how many cells of the column have a record."""
+        if len(node.expressions) != 1:
+            raise ArgumentError(f"{name}: distinct values are counted of one column: count(distinct x)")
+        column = self._column(node.expressions[0], name)
+        if only is not None:
+            raise ArgumentError(f"{name}: distinct values of some records are asked with where, or by group")
+        if column in self.groups:
+            raise ArgumentError(f"{name}: a group of {column} has one value of it: write count(*) .. group by {column}")
+        return Aggregate("distinct", column, None, name)
+
+    def _moment(self, node: Any, name: str, only: Predicate | None) -> Aggregate:
+        """A variance, a covariance, a correlation or what a line through the points says."""
+        function = MOMENTS[type(node).__name__]
+        column = self._column(node.this, shown(node))
+        other = node.args.get("expression")
+        second = None if other is None else self._column(other, shown(node))
+        if second == column:
+            raise ArgumentError(f"{shown(node)}: of a column with itself, write var_pop({column})")
+        return Aggregate("moment", column, None, name, only, function, second)
 
     def _case(self, node: Any) -> tuple[Any, Predicate]:
         """``sum(case when c then x end)`` as ``sum(x)`` of the records where c holds; with 1 for x, their number."""
@@ -160,17 +203,6 @@ class AnswerReader:
                 "as in sum(x) / count(*), or make the column before"
             )
         return column_name(node, self.policy)
-
-    def _refused(self, node: Any) -> ArgumentError:
-        from sqlglot import exp
-
-        spread = exp.Stddev | exp.StddevPop | exp.StddevSamp | exp.Variance | exp.VariancePop
-        if isinstance(node, spread):
-            return ArgumentError(f"{shown(node)}: squares are not summed here: {_HISTOGRAM.format(shown(node.this))}")
-        if isinstance(node, exp.Corr | exp.CovarPop | exp.CovarSamp):
-            both = f"{shown(node.this)}, {shown(node.expression)}"
-            return ArgumentError(f"{shown(node)}: products are not summed here: {_HISTOGRAM.format(both)}")
-        return refuse(node, f"one of {AGGREGATES} is asked, and what is computed from such")
 
 
 def _percentile(item: Any) -> tuple[Any, Fraction] | None:

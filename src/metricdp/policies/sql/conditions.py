@@ -86,6 +86,7 @@ def refuse(node: Any, instead: str) -> ArgumentError:
 def shown(node: Any) -> str:
     """A part of the statement as SQL, shortened; it is the asker's own text, and public."""
     text = " ".join(node.sql(normalize_functions="lower").split())
+    text = text.replace("(DISTINCT ", "(distinct ").replace("variance_pop(", "var_pop(")
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

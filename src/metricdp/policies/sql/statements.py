@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Aggregate", "Select", "read_select"]
 
-Kind = Literal["count", "sum", "average", "percentile"]
+Kind = Literal["count", "sum", "average", "percentile", "distinct", "moment"]
 
 _CLAUSES = {
     "joins": "a join: a question is about one table; join before, and give the policy the joined table",
@@ -43,6 +43,8 @@ class Aggregate:
         p: which percentile, from 0 to 100.
         name: what the answer is called.
         only: which records of the group it is of, by ``filter (where ..)`` or a ``case``; None for all.
+        function: of a moment, which one: "var_pop", "corr" and so on; see `MOMENTS`.
+        second: of a moment of two columns, the second as it is written; None elsewhere.
     """
 
     kind: Kind
@@ -50,11 +52,13 @@ class Aggregate:
     p: Fraction | None
     name: str
     only: Predicate | None = None
+    function: str = ""
+    second: str | None = None
 
     @property
     def what(self) -> tuple[Any, ...]:
         """All but the name: two that agree in it are the same number."""
-        return self.kind, self.column, self.p, repr(self.only)
+        return self.kind, self.column, self.p, repr(self.only), self.function, self.second
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class Select:
         more = {
             "bands of a case": bool(self.bands),
             "conditions of single answers": any(one.only is not None for one in self.aggregates),
+            "variances, correlations and slopes": any(one.kind == "moment" for one in self.aggregates),
+            "numbers of distinct values": any(one.kind == "distinct" for one in self.aggregates),
             "arithmetic of answers": not all(isinstance(one.inner, Asked) for one in self.shown),
             "having, order by and limit": self.kept != Kept(),
         }

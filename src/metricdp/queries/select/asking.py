@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from metricdp.errors import ArgumentError
 from metricdp.exact.bits import source as noise_source
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Guarantee
 from metricdp.policies.askable import Askable
 from metricdp.policies.policy import Policy
 from metricdp.policies.sql.statements import Aggregate, Select, read_select
+from metricdp.queries.select.amounts import Amount
+from metricdp.queries.select.asked_amounts import AskedAmounts
 from metricdp.queries.select.averages import CONFIDENCE, Noisy, average, widest_average
+from metricdp.queries.select.distinct_values import DistinctValues
 from metricdp.queries.select.division import Division, Shares
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
@@ -24,12 +26,9 @@ from metricdp.queries.select.shown_answers import shown_answers
 from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import (
-    Amount,
     LinearPart,
     bounds_of,
-    check_numbers,
     check_records,
-    holds_numbers,
     why_shared,
 )
 from metricdp.queries.single.plan import AnswerPlan
@@ -40,6 +39,9 @@ from metricdp.sources.opening import count_rows, kept, open_sql
 from metricdp.sources.table import Declared
 
 __all__ = ["Asking", "ask"]
+
+_ALONE = ("percentile", "distinct")
+"""What has noise of its own, besides that of counts and sums."""
 
 
 def ask(
@@ -121,78 +123,36 @@ class Asking:
             asking.linear.check()
         for part in asking.percentiles.values():
             _ = part.ranks is not None or part.plan
+        for counted in asking.distinct.values():
+            _ = counted.scales
         return asking
 
     # What depends on what
 
     @cached_property
+    def _asked(self) -> AskedAmounts:
+        return AskedAmounts(self.select, self.policy, self.division)
+
+    @property
     def amounts(self) -> tuple[Amount, ...]:
         """The linear queries that are needed, each once."""
-        needed: dict[Amount, None] = {}
-        for group in range(len(self.division.labels)):
-            for aggregate in self.select.aggregates:
-                needed |= dict.fromkeys(self.amounts_of(aggregate, group))
-        return tuple(needed)
+        return self._asked.all
 
     def amounts_of(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
-        """The linear queries that an answer is made of: of an average, the sum and the count."""
-        only = None if aggregate.only is None else repr(aggregate.only)
-        if aggregate.kind == "count":
-            return (Amount("count", self._counted(aggregate.column), group, only=only),)
-        if aggregate.kind == "sum":
-            return (Amount("sum", aggregate.column, group, only=only),)
-        if aggregate.kind == "average":
-            assert aggregate.column is not None
-            number = Amount("count", self._counted(aggregate.column), group, only=only)
-            return Amount("sum", aggregate.column, group, self._centre(aggregate.column), only), number
-        return ()
-
-    def _centre(self, column: str) -> Fraction:
-        """What an average is counted from: the middle of the bounds, unless the sum itself is asked for too."""
-        check_numbers(self.policy.column(column))
-        asked = any(other.kind == "sum" and other.column == column for other in self.select.aggregates)
-        low, high = bounds_of(self.policy.column(column))
-        return Fraction(0) if asked else (Fraction(low) + Fraction(high)) / 2
-
-    def _counted(self, column: str | None) -> str | None:
-        """The column of which only known values are counted; None where none can be missing."""
-        if column is None or self.policy.column(column).missing is None:
-            return None
-        if self.policy.column(column).mixes_missing:
-            raise ArgumentError(
-                f"column {column!r}: missing values share a cell with others, and nobody can tell which are there; "
-                "give them a cell of their own (missing = ..), or write count(*)"
-            )
-        return column
-
-    @cached_property
-    def _summed(self) -> tuple[str, ...]:
-        """Columns whose values, or whether they are missing, the linear queries depend on."""
-        names: dict[str, None] = {}
-        for amount in self.amounts:
-            if amount.column is None or amount.column in names:
-                continue
-            column = self.policy.column(amount.column)
-            if amount.kind == "sum":
-                check_numbers(column)
-            elif not holds_numbers(column):
-                if column.name in self.division.names:
-                    continue  # its cells are told apart anyway
-                raise ArgumentError(
-                    f"count({column.name}) counts the values that are there: write count(*) .. where {column.name} is "
-                    "not null"
-                )
-            names[amount.column] = None
-        return tuple(names)
+        """The linear queries that an answer is made of; see `AskedAmounts.of`."""
+        return self._asked.of(aggregate, group)
 
     @cached_property
     def _uses(self) -> dict[str, tuple[str, ...]]:
         """For each part of the question the columns on which it depends; the linear one is called ''."""
         uses: dict[str, tuple[str, ...]] = {}
         if self.amounts:
-            uses[""] = (*self.division.names, *(name for name in self._summed if name not in self.division.names))
+            uses[""] = (
+                *self.division.names,
+                *(name for name in self._asked.columns if name not in self.division.names),
+            )
         for aggregate in self.select.aggregates:
-            if aggregate.kind == "percentile":
+            if aggregate.kind in _ALONE:
                 assert aggregate.column is not None
                 own = () if aggregate.column in self.division.names else (aggregate.column,)
                 uses[aggregate.name] = (*self.division.names, *own)
@@ -224,7 +184,7 @@ class Asking:
         """Counts and sums; None where none are asked, or where they are public."""
         if not self.amounts or (not self._uses[""] and self.policy.absent is None):
             return None
-        return LinearPart(self.policy, self.division, self.amounts, self._summed, self.shares(""))
+        return LinearPart(self.policy, self.division, self.amounts, self._asked.columns, self.shares(""))
 
     @cached_property
     def percentiles(self) -> dict[str, GroupPercentiles]:
@@ -235,6 +195,15 @@ class Asking:
             )
             for aggregate in self.select.aggregates
             if aggregate.kind == "percentile" and aggregate.column is not None and aggregate.p is not None
+        }
+
+    @cached_property
+    def distinct(self) -> dict[str, DistinctValues]:
+        """The numbers of distinct values by the names of their answers."""
+        return {
+            one.name: DistinctValues(self.policy, self.division, one.column, self.shares(one.name))
+            for one in self.select.aggregates
+            if one.kind == "distinct" and one.column is not None
         }
 
     # Errors to expect
@@ -262,9 +231,13 @@ class Asking:
             if aggregate.kind == "percentile":
                 planned = self.percentiles[aggregate.name].plan
                 bars[aggregate.name] = None if planned is None else planned.error_bar(float(confidence))
-            elif aggregate.kind != "average":
+            elif aggregate.kind == "distinct":
+                bars[aggregate.name] = max(
+                    self.distinct[aggregate.name].bar(group, float(confidence)) for group in groups
+                )
+            elif aggregate.kind in ("count", "sum"):
                 bars[aggregate.name] = max((noisy[amount].bar(confidence) for (amount,) in amounts), default=0.0)
-            elif all(count in known for _, count in amounts):
+            elif aggregate.kind == "average" and all(count in known for _, count in amounts):
                 assert aggregate.column is not None
                 bounds = bounds_of(self.policy.column(aggregate.column))
                 bars[aggregate.name] = max(
@@ -321,6 +294,8 @@ class Asking:
         types = {} if person is None else {person.column: "string"}
         for part in self.percentiles.values():
             types |= {column.name: column.csv_type for column in (*self.division.columns, part.line.cells)}
+        for counted in self.distinct.values():
+            types |= {column.name: column.csv_type for column in counted.read}
         return types | ({} if self.linear is None else self.linear.csv_types)
 
     def _answer(self, source: Any, engine: Any, watch: Stopwatch) -> TableAnswers:
@@ -331,9 +306,15 @@ class Asking:
             if aggregate.kind == "percentile":
                 columns[aggregate.name], part = self._percentile_answers(aggregate.name, source, engine)
                 parts.append(part)
+            elif aggregate.kind == "distinct":
+                counted = self.distinct[aggregate.name]
+                columns[aggregate.name] = counted.answers(source, engine)
+                parts.append(counted.part(aggregate.name))
             else:
                 columns[aggregate.name] = [
-                    self._found(aggregate, group, amounts) for group in range(len(self.division.labels))
+                    self.computed(aggregate, needed, [amounts[amount] for amount in needed])
+                    for group in range(len(self.division.labels))
+                    for needed in [self.amounts_of(aggregate, group)]
                 ]
         return shown_answers(
             self.select,
@@ -345,7 +326,7 @@ class Asking:
         )
 
     def _linear_answers(self, source: Any, engine: Any, watch: Stopwatch) -> tuple[dict[Amount, Noisy], list[Part]]:
-        names = tuple(one.name for one in self.select.aggregates if one.kind != "percentile")
+        names = tuple(one.name for one in self.select.aggregates if one.kind not in _ALONE)
         if not self.amounts:
             return {}, []
         if self.linear is None:
@@ -370,18 +351,20 @@ class Asking:
             return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
         return Part(names, shares, "Laplace noise", False, why_shared(allocation))
 
-    def _found(self, aggregate: Aggregate, group: int, noisy: dict[Amount, Noisy]) -> TableAnswer:
-        amounts = self.amounts_of(aggregate, group)
-        first, *second = (noisy[amount] for amount in amounts)
+    def computed(self, aggregate: Aggregate, amounts: Sequence[Amount], noisy: Sequence[Noisy]) -> TableAnswer:
+        """An answer, from the noisy numbers of the linear queries that it is made of."""
+        first, records = noisy[0], self.policy.most
         if aggregate.kind == "count":
-            return TableAnswer(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < self.policy.most)
+            return TableAnswer(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < records)
+        if aggregate.kind == "moment":
+            return self._asked.moment(aggregate).answer(noisy, amounts, records)
         assert aggregate.column is not None
         low, high = (Fraction(bound) for bound in bounds_of(self.policy.column(aggregate.column)))
         if aggregate.kind == "sum":
             bar = first.bar(CONFIDENCE)
-            span = self.policy.most * (max(high, Fraction(0)) - min(low, Fraction(0)))
+            span = records * (max(high, Fraction(0)) - min(low, Fraction(0)))
             return TableAnswer(first.value, bar, 2 * Fraction(bar) < span)
-        return average(first, second[0], amounts[0].centre, (low, high), self.policy.most)
+        return average(first, noisy[1], amounts[0].centre, (low, high), records)
 
     def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[TableAnswer], Part]:
         part = self.percentiles[name]

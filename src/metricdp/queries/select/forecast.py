@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metricdp.queries.select.averages import CONFIDENCE, Noisy, average
+from metricdp.queries.select.amounts import Amount
+from metricdp.queries.select.averages import CONFIDENCE, Noisy
 from metricdp.queries.select.totals import bounds_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def forecast(asking: Asking) -> Forecast:
         if aggregate.kind == "percentile":
             expected.append(_percentile(asking, aggregate.name))
         elif bar is None:
-            expected.append(_average(asking, aggregate))
+            expected.append(_computed(asking, aggregate))
         else:
             expected.append(Expected(aggregate.name, bar))
     counts = [
@@ -88,24 +89,38 @@ def _percentile(asking: Asking, name: str) -> Expected:
     return Expected(name, part.error_bar, "if values are spread evenly between the bounds and over the groups", other)
 
 
-def _average(asking: Asking, aggregate: Any) -> Expected:
-    """The error bar where all groups are of one size, and the average is in the middle of the bounds."""
+def _computed(asking: Asking, aggregate: Any) -> Expected:
+    """The error bar where all groups are of one size, and values are spread evenly between the bounds."""
     linear = asking.linear
     assert linear is not None
     allocation = linear.allocate()
-    groups = range(len(asking.division.labels))
-    size = max(1.0, asking.policy.most / len(groups))
-    bounds = bounds_of(asking.policy.column(aggregate.column))
-    widest = 0.0
-    for group in groups:
-        total, count = asking.amounts_of(aggregate, group)
-        noisy = []
-        for amount, value in ((total, 0.0), (count, size)):
-            mechanism = allocation.mechanism(asking.amounts.index(amount), asking.policy.most)
-            noisy.append(Noisy(value, None if mechanism is None else mechanism.radius))
-        found = average(noisy[0], noisy[1], total.centre, bounds, asking.policy.most)
-        widest = max(widest, found.error_bar)
-    return Expected(aggregate.name, widest, "if all groups are of one size, and averages near the middle of the bounds")
+    size = max(1.0, asking.policy.most / len(asking.division.labels))
+    places = {amount: place for place, amount in enumerate(asking.amounts)}
+    bars: dict[Any, float] = {}
+    for group in range(len(asking.division.labels)):
+        amounts = asking.amounts_of(aggregate, group)
+        mechanisms = [allocation.mechanism(places[amount], asking.policy.most) for amount in amounts]
+        if tuple(map(id, mechanisms)) not in bars:
+            noisy = [
+                Noisy(_supposed(asking, amount, size), None if mechanism is None else mechanism.radius)
+                for amount, mechanism in zip(amounts, mechanisms, strict=True)
+            ]
+            bars[tuple(map(id, mechanisms))] = asking.computed(aggregate, amounts, noisy).error_bar
+    return Expected(
+        aggregate.name,
+        max(bars.values()),
+        "if all groups are of one size, and values are spread evenly between the bounds",
+    )
+
+
+def _supposed(asking: Asking, amount: Amount, size: float) -> float:
+    """What an amount would be."""
+    if amount.kind == "count":
+        return size
+    low, high = (float(bound) for bound in bounds_of(asking.policy.column(str(amount.column))))
+    if amount.kind == "sum":
+        return size * ((low + high) / 2 - float(amount.centre))
+    return size * ((high - low) ** 2 / 12 - float(amount.shift)) if amount.column == amount.second else 0.0
 
 
 def _cuts(asking: Asking, bar: float) -> list[str]:

@@ -60,6 +60,8 @@ def single(linear: LinearPart, allocation: Allocation | GroupNoise) -> Single | 
         return None  # what is known of the others limits the answers, and the theorem does not speak of that
     (place,), policy = noisy, linear.policy
     amount = linear.amounts[place]
+    if amount.kind == "product":
+        return None
     try:
         if amount.kind == "count":
             level = 1 / Fraction(allocation.scales[place])

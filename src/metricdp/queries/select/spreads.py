@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ __all__ = ["spread"]
 
 _CONFIDENCE = 0.95
 _HALF = 40
+_POINTS = 4096
 
 
 def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bars: Mapping[int, float]) -> float:
@@ -19,8 +21,8 @@ def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bar
 
     Each number is off by noise with two sides like Laplace's, of which its error bar is the 95% point, and independent
     of the others'. With one noisy number, the computation is done at both ends of its error bar. With two, it is done
-    for 80 equally likely errors of each, and the 95% point of the distances from the answer is taken. With more, the
-    parts add up by their squares.
+    for 80 equally likely errors of each, and the 95% point of the distances from the answer is taken. With more, it is
+    done for 4,096 combinations of errors that are spread evenly over all there are, always the same ones.
 
     Args:
         compute: from numbers, or arrays of them, one for each place.
@@ -34,18 +36,19 @@ def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bar
     centre = float(compute(list(values)))
     if not noisy or not math.isfinite(centre):
         return 0.0 if not noisy else math.inf
-    if len(noisy) > 2:
-        parts = [spread(compute, values, {place: bars[place]}) for place in noisy]
-        return math.sqrt(math.fsum(part**2 for part in parts))
     moved: list[Any] = list(values)
     if len(noisy) == 1:
         (place,) = noisy
         moved[place] = values[place] + np.array([-1.0, 1.0]) * bars[place]
         ends = np.abs(np.asarray(compute(moved), dtype=np.float64) - centre)
         return float(ends.max()) if np.isfinite(ends).all() else math.inf
-    for axis, place in enumerate(noisy):
-        errors = _errors(bars[place])
-        moved[place] = values[place] - errors.reshape([-1 if axis == k else 1 for k in range(len(noisy))])
+    if len(noisy) == 2:
+        one, two = noisy
+        moved[one] = values[one] - _errors(bars[one])[:, np.newaxis]
+        moved[two] = values[two] - _errors(bars[two])
+    else:
+        for place, parts in zip(noisy, _even(len(noisy)), strict=True):
+            moved[place] = values[place] - _error_at(parts, bars[place])
     away = np.abs(np.asarray(compute(moved), dtype=np.float64) - centre).ravel()
     away = np.where(np.isnan(away), np.inf, away)
     ordered = np.sort(away)
@@ -54,6 +57,25 @@ def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bar
 
 def _errors(bar: float) -> Any:
     """Equally likely errors of noise with that error bar, of either sign."""
+    return _error_at((np.arange(2 * _HALF) + 0.5) / (2 * _HALF), bar)
+
+
+def _error_at(parts: Any, bar: float) -> Any:
+    """The errors below which noise with that error bar stays in these parts of all cases."""
     scale = bar / math.log(1 / (1 - _CONFIDENCE))
-    sizes = -scale * np.log1p(-(np.arange(_HALF) + 0.5) / _HALF)
-    return np.concatenate([-sizes[::-1], sizes])
+    sizes = -scale * np.log1p(-np.abs(2 * parts - 1))
+    return np.where(parts < 0.5, -sizes, sizes)
+
+
+@lru_cache(maxsize=8)
+def _even(dimensions: int) -> Any:
+    """Points spread evenly over a cube: multiples of the powers of 1 / g, without their whole parts.
+
+    Here ``g^(dimensions + 1) = g + 1``; for one dimension it is the golden ratio. There is no randomness in it: it is a
+    rule to integrate by.
+    """
+    ratio = 2.0
+    for _ in range(60):
+        ratio = (1 + ratio) ** (1 / (dimensions + 1))
+    steps = ratio ** -np.arange(1.0, dimensions + 1)
+    return (0.5 + np.outer(steps, np.arange(1, _POINTS + 1))) % 1.0

@@ -1,9 +1,7 @@
-"""The part of a question that is linear: counts and sums, by group, with Laplace noise of the least mean squared error.
+"""The part of a question that is linear: counts, sums and sums of products, by group, with noise of the least error.
 
-A record adds 1 to a count and its value to a sum. What must be hidden is which record it is, so the noise follows from
-all pairs of records. A sum has more values than could be listed. But for two records with the values v and w in cells
-of that column, what is spent is convex in (v, w), and what may be spent is concave on either side of v = w. So the
-difference is largest at the ends, and the least and the greatest value of each cell stand for all of them.
+What must be hidden is which record is which, so the noise follows from all pairs of records. `stand_ins` says which of
+them stand for all.
 """
 
 from __future__ import annotations
@@ -14,20 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import ArgumentError, OutOfDomainError, UnsupportedMetricError
+from metricdp.errors import ArgumentError, OutOfDomainError
 from metricdp.exact.progress import Stopwatch
 from metricdp.metrics import Metric, Space, attributes
 from metricdp.policies.askable import Askable, absent_at
 from metricdp.policies.cells.listed import CategoryCells, Cells
-from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
+from metricdp.policies.cells.ordered import IntegerCells, NumberCells, OrderedCells
+from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.division import MOST_GROUPED, MOST_KINDS, Division, Shares, check_kinds, metric_of_cells
+from metricdp.queries.select.stand_ins import StandIn, stand_ins
 from metricdp.queries.universes.engines.steps import ValueSteps
-from metricdp.queries.universes.summing import Addend, counts_and_totals
+from metricdp.queries.universes.summing import Addend, AddendProduct, counts_and_totals
 from metricdp.queries.universes.universe import Universe
 from metricdp.queries.workloads.allocate import allocate
 from metricdp.queries.workloads.allocation import Allocation
@@ -37,42 +37,16 @@ from metricdp.queries.workloads.workload import Workload
 from metricdp.sources.opening import count_rows
 from metricdp.sources.table import Declared
 
-__all__ = ["Amount", "LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers", "why_shared"]
+__all__ = ["LinearPart", "bounds_of", "check_numbers", "check_records", "holds_numbers", "why_shared"]
 
 _MOST_ANSWERS_IN_MATRIX = 24
 """More answers than this are looked at by what is alike in their groups, not one by one."""
 
-_FEW = 64
+_MOST_SQUARED = 200
+"""More kinds of records than this are not looked at pair by pair where squares are summed."""
+
 _PLACES = 6
 """Decimal places that numbers of a CSV file are read with."""
-
-
-@dataclass(frozen=True)
-class Amount:
-    """One linear query.
-
-    Attributes:
-        kind: a count of records, or of those that have a value, or a sum of values.
-        column: of which; None for a count of all records.
-        group: the place of the group.
-        centre: what is taken from each value before it is added. Sums of smaller values need less noise.
-        only: the condition of the aggregate, as text; None for all records of the group.
-    """
-
-    kind: Literal["count", "sum"]
-    column: str | None
-    group: int
-    centre: Fraction = Fraction(0)
-    only: str | None = None
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """One of the values that stand for all of a column: as the metric sees it, its cell, and what it adds to a sum."""
-
-    point: Any
-    cell: int
-    value: int | Fraction | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +82,7 @@ class LinearPart:
         axes = self._axes
         check_kinds(len(axis) for axis in axes.values())
         kinds = list(itertools.product(*axes.values()))
+        numbers = list(itertools.product(*(range(len(axis)) for axis in axes.values())))
         metrics = {column.name: self._metric(column) for column in self.columns}
         metric: Metric | None = attributes(metrics) if metrics else None
         points: list[Any] = [tuple(part.point for part in kind) for kind in kinds]
@@ -115,17 +90,17 @@ class LinearPart:
             points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
         assert metric is not None  # where nothing is secret, nothing is asked of this part
         cells = self._cells(kinds, list(axes))
-        values = {name: [kind[place].value for kind in kinds] for place, name in enumerate(axes)}
+        names = list(axes)
         rows = np.zeros((len(self.amounts), len(points)), dtype=object)
         for row, amount in zip(rows, self.amounts, strict=True):
+            factors = [(names.index(name), values) for name, values in amount.factors(axes).items()]
             for place in np.flatnonzero(self.division.inside(amount.group, amount.only)[cells]).tolist():
-                value = 1 if amount.column is None else values[amount.column][place]
-                row[place] = 0 if value is None else _plain(value - amount.centre) if amount.kind == "sum" else 1
+                row[place] = _plain(math.prod((of[numbers[place][axis]] for axis, of in factors), start=Fraction(1)))
         space = Space(points, metric)
         return Workload(rows, space, [f"{place}: {amount}" for place, amount in enumerate(self.amounts)])
 
     @cached_property
-    def _axes(self) -> dict[str, list[_Kind]]:
+    def _axes(self) -> dict[str, list[StandIn]]:
         """The values that stand for all of each column."""
         return {column.name: self._axis(column) for column in self.columns}
 
@@ -137,11 +112,11 @@ class LinearPart:
         """
         axes, names = self._axes, list(self._axes)
         kinds = math.prod(map(len, axes.values()))
-        few = len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX and kinds <= MOST_KINDS
+        few = len(self.amounts) <= _MOST_ANSWERS_IN_MATRIX and kinds <= (_MOST_SQUARED if self.squared else MOST_KINDS)
         if not axes or few or any(amount.only is not None for amount in self.amounts):
             return None
         check_kinds([kinds], MOST_GROUPED)
-        measures = tuple(dict.fromkeys((amount.kind, amount.column, amount.centre) for amount in self.amounts))
+        measures = {amount.measure: amount for amount in self.amounts}
         places = {measure: place for place, measure in enumerate(measures)}
         metrics = {column.name: self._metric(column) for column in self.columns}
         cells = np.ix_(*([kind.cell for kind in axis] for axis in axes.values()))
@@ -153,9 +128,9 @@ class LinearPart:
         return GroupTotals(
             tuple(Axis([kind.point for kind in axes[name]], metrics[name]) for name in names),
             np.zeros([len(axis) for axis in axes.values()], dtype=np.int64) if group is None else group,
-            tuple(_measure(*measure, axes, names) for measure in measures),
+            tuple(_measure(amount, axes, names) for amount in measures.values()),
             None if self.policy.absent is None else self.policy.absent * self.shares.absent,
-            tuple((amount.group, places[amount.kind, amount.column, amount.centre]) for amount in self.amounts),
+            tuple((amount.group, places[amount.measure]) for amount in self.amounts),
         )
 
     def check(self) -> None:
@@ -186,50 +161,46 @@ class LinearPart:
         steps = _steps(self.policy, column.name)
         return own if steps is None or steps.rounds else own * steps.kept
 
-    def _axis(self, column: Cells) -> list[_Kind]:
+    @cached_property
+    def squared(self) -> frozenset[str]:
+        """The columns of which squares are summed."""
+        return frozenset(one.column for one in self.amounts if one.column is not None and one.column == one.second)
+
+    def _axis(self, column: Cells) -> list[StandIn]:
         if column.name not in self.summed:
             there = [None if cell == column.missing_code else 1 for cell in range(len(column))]
-            return [_Kind(point, cell, there[cell]) for cell, point in enumerate(column.points)]
-        axis = self._listed(column) if isinstance(column, CategoryCells) else self._ends(column)
-        if column.missing_code is not None:
-            axis.append(_Kind(None, column.missing_code, None))
-        return axis
-
-    def _listed(self, column: CategoryCells) -> list[_Kind]:
-        return [_Kind(column.declared[cell], cell, value) for cell, value in enumerate(column.values)]
-
-    def _ends(self, column: Cells) -> list[_Kind]:
-        assert isinstance(column, OrderedCells)
-        divided = column.name in self.division.names
-        low, high = column.bounds
-        if divided and isinstance(column, NumberCells):
-            raise ArgumentError(
-                f"column {column.name!r} is summed and also divides the records: its cells touch, so declare it as an "
-                "integer, or ask for one of the two"
-            )
-        cells = list(enumerate(column.intervals)) if divided else [(0, Interval(low, high))]
-        every = isinstance(column, IntegerCells) and high - low < _FEW
-        if not every and not _bends_outward(self.policy.metric(column.name)):
-            raise UnsupportedMetricError(
-                f"column {column.name!r}: no noise for its sum is known under {self.policy.metric(column.name)}; use "
-                "absolute or an ε"
-            )
-        return [_Kind(value, code, value) for code, cell in cells for value in _stand_ins(cell, every)]
+            return [StandIn(point, cell, there[cell]) for cell, point in enumerate(column.points)]
+        return stand_ins(
+            column,
+            self.policy.metric(column.name),
+            divided=column.name in self.division.names,
+            squared=column.name in self.squared,
+            crowded=any(one.kind == "product" and one.column != one.second for one in self.amounts),
+        )
 
     # Truth
 
     def truth(self, source: Any, engine: Any) -> list[Fraction]:
         """The true answers, which are private; read from the table, cell by cell."""
-        cells, added = self._read(source, engine)
+        read = self._read(source, engine)
         answers = []
         for amount in self.amounts:
             inside = self.division.cells_of(amount.group, amount.only)
-            number = int(cells[amount.column][inside].sum())
-            if amount.kind == "sum":
-                chosen = added[str(amount.column)][inside].tolist()
-                answers.append(sum(map(Fraction, chosen), Fraction(0)) - number * amount.centre)
+
+            def added(key: Any, amount: Amount = amount, inside: NDArray[np.int64] = inside) -> Fraction:
+                return sum(map(Fraction, read.by_cell(key, amount.known)[inside].tolist()), Fraction(0))
+
+            number = Fraction(int(read.by_cell(None, amount.known)[inside].sum()))
+            if amount.kind == "count":
+                answers.append(number)
+            elif amount.kind == "sum":
+                answers.append(added(amount.column) - number * amount.centre)
             else:
-                answers.append(Fraction(number))
+                one, two = amount.centre, amount.second_centre
+                centred = (
+                    added((amount.column, amount.second)) - two * added(amount.column) - one * added(amount.second)
+                )
+                answers.append(centred + number * (one * two - amount.shift))
         return answers
 
     @property
@@ -241,8 +212,15 @@ class LinearPart:
     @cached_property
     def addends(self) -> tuple[Addend, ...]:
         """The columns that are summed."""
-        names = sorted({amount.column for amount in self.amounts if amount.kind == "sum" and amount.column is not None})
-        return tuple(_addend(self.policy, name) for name in names)
+        summed = {name for one in self.amounts if one.kind != "count" for name in (one.column, one.second) if name}
+        return tuple(_addend(self.policy, name) for name in sorted(summed))
+
+    @property
+    def _products(self) -> tuple[AddendProduct, ...]:
+        """The pairs of columns whose products are summed."""
+        of = {addend.column: addend for addend in self.addends}
+        pairs = dict.fromkeys((one.column, one.second) for one in self.amounts if one.kind == "product")
+        return tuple(AddendProduct(of[str(one)], of[str(two)]) for one, two in pairs)
 
     @property
     def csv_types(self) -> dict[str, str]:
@@ -250,32 +228,50 @@ class LinearPart:
         read = {column.name: column.csv_type for column in self._read_columns}
         return read | {addend.column: addend.csv_type for addend in self.addends}
 
-    def _read(self, source: Any, engine: Any) -> tuple[dict[str | None, NDArray[np.int64]], dict[str, NDArray[Any]]]:
-        """For each cell of the division, how many records have a value in which column, and the sums of columns."""
-        columns = self._read_columns
+    def _read(self, source: Any, engine: Any) -> _Read:
+        columns, dialect = self._read_columns, self.policy.policy.dialect
         if not columns:
-            whole = count_rows(source, Declared(dialect=self.policy.policy.dialect), engine)
+            whole = count_rows(source, Declared(dialect=dialect), engine)
             check_records(whole, self.policy)
-            return {None: np.array([whole], dtype=np.int64)}, {}
+            return _Read((), 0, {None: np.array(whole)})
         universe = Universe(columns)
-        dialect = self.policy.policy.dialect
-        found, totals = counts_and_totals(source, universe, self.addends, engine, dialect=dialect)
+        added: list[Addend | AddendProduct] = [*self.addends, *self._products]
+        found, totals = counts_and_totals(source, universe, added, engine, dialect=dialect)
         check_records(found.records, self.policy)
-        counts = found.counts.reshape(universe.shape)
-        beyond = tuple(range(len(self.division.shape), counts.ndim))
+        sums = {key: np.array(one.sums, dtype=object).reshape(universe.shape) for key, one in totals.items()}
+        return _Read(columns, len(self.division.shape), {None: found.counts.reshape(universe.shape)} | sums)
 
-        def by_cell(kept: NDArray[Any]) -> NDArray[Any]:
-            return np.asarray(kept.sum(axis=beyond), dtype=kept.dtype).reshape(-1)
 
-        counted: dict[str | None, NDArray[np.int64]] = {None: by_cell(counts)}
-        for axis, column in enumerate(columns):
-            kept = counts
-            if column.missing_code is not None:
-                kept = counts.copy()
-                kept[(slice(None),) * axis + (column.missing_code,)] = 0
-            counted[column.name] = by_cell(kept)
-        sums = {name: np.array(one.sums, dtype=object).reshape(universe.shape) for name, one in totals.items()}
-        return counted, {name: by_cell(one) for name, one in sums.items()}
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What was read of a table, which is private.
+
+    Attributes:
+        columns: first those that divide, then the others.
+        dividing: how many of them divide.
+        arrays: by the columns' cells, the number of records (None), the sums of columns and those of products.
+    """
+
+    columns: tuple[Cells, ...]
+    dividing: int
+    arrays: dict[Any, NDArray[Any]]
+
+    @cached_property
+    def _found(self) -> dict[Any, NDArray[Any]]:
+        return {}
+
+    def by_cell(self, key: Any, known: tuple[str, ...]) -> NDArray[Any]:
+        """For each cell of the division the number or the sum of the records that have values in some columns."""
+        found = self._found.get((key, known))
+        if found is None:
+            kept = self.arrays[key]
+            for axis, column in enumerate(self.columns):
+                if column.name in known and column.missing_code is not None:
+                    kept = kept.copy()
+                    kept[(slice(None),) * axis + (column.missing_code,)] = 0
+            beyond = tuple(range(self.dividing, kept.ndim))
+            found = self._found[key, known] = np.asarray(kept.sum(axis=beyond), dtype=kept.dtype).reshape(-1)
+        return found
 
 
 def _steps(policy: Askable, name: str) -> ValueSteps | None:
@@ -345,31 +341,13 @@ def _whole(column: Cells) -> Cells:
     return column
 
 
-def _measure(
-    kind: str, column: str | None, centre: Fraction, axes: dict[str, list[_Kind]], names: list[str]
-) -> GroupMeasure:
-    """What a record adds to an amount: 1, or what its value of a column says."""
-    if column is None:
-        return GroupMeasure()
-    values = [one.value for one in axes[column]]
-    if kind == "count":
-        return GroupMeasure(names.index(column), tuple(Fraction(int(value is not None)) for value in values))
-    return GroupMeasure(names.index(column), tuple(Fraction(0 if v is None else v - centre) for v in values))
+def _measure(amount: Amount, axes: dict[str, list[StandIn]], names: list[str]) -> GroupMeasure:
+    """What a record adds to an amount."""
+    return GroupMeasure(tuple((names.index(name), values) for name, values in amount.factors(axes).items()))
 
 
 def _plain(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
-
-
-def _stand_ins(cell: Interval, every: bool) -> list[Any]:
-    if every:
-        return list(range(cell.first, cell.last + 1))
-    return [cell.first] if cell.first == cell.last else [cell.first, cell.last]
-
-
-def _bends_outward(metric: Metric) -> bool:
-    """Whether the distance of two numbers is a concave function of their difference, wherever they differ."""
-    return metric.concave and not any(leaf.moments for leaf in metric.leaves)
 
 
 def why_shared(allocation: Allocation | GroupNoise) -> str:

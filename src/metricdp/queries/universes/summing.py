@@ -22,7 +22,7 @@ from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
-__all__ = ["Addend", "Totals", "counts_and_totals", "totals"]
+__all__ = ["Addend", "AddendProduct", "Totals", "counts_and_totals", "totals"]
 
 _Branches = list[tuple[str, Any]]
 """Conditions on a row, with what holds there."""
@@ -127,36 +127,66 @@ class Addend:
         return f"decimal {self.places}" if self.places else "int64"
 
     @property
+    def key(self) -> str:
+        """What its sums are called."""
+        return self.column
+
+    @property
     def rules(self) -> Mapping[int, str]:
         """What is said of a value that cannot be summed."""
         rules = {mark: rule for mark, rule in _RULES.items() if mark != MISSING or self.missing == "refuse"}
         return rules if self.steps is None else rules | {OFF_STEP: self.steps.rule}
 
 
+@dataclass(frozen=True)
+class AddendProduct:
+    """Two columns whose products are summed, or one twice for its squares; each is summed by itself, too.
+
+    Attributes:
+        left: the one.
+        right: the other.
+    """
+
+    left: Addend
+    right: Addend
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What its sums are called."""
+        return self.left.column, self.right.column
+
+
 def counts_and_totals(
-    source: Any, universe: Universe, addends: Sequence[Addend], engine: Any = None, *, dialect: Dialect | None = None
-) -> tuple[Histogram, dict[str, Totals]]:
-    """How many records each cell has, and the sums of columns, by one question to the engine.
+    source: Any,
+    universe: Universe,
+    addends: Sequence[Addend | AddendProduct],
+    engine: Any = None,
+    *,
+    dialect: Dialect | None = None,
+) -> tuple[Histogram, dict[Any, Totals]]:
+    """How many records each cell has, and the sums of columns and products, by one question to the engine.
 
     Args:
         source: see `histogram`.
         universe: the cells.
-        addends: the columns to sum.
+        addends: the columns to sum, and the pairs of them whose products are summed.
         engine: see `histogram`.
         dialect: how a CSV file writes its values.
     """
     if not isinstance(universe, Universe):
         raise ArgumentError(f"totals are over a Universe, not {type(universe).__name__}")
-    more = {addend.column: addend.csv_type for addend in addends}
+    more = {addend.column: addend.csv_type for addend in addends if isinstance(addend, Addend)}
     with open_sql(source, needed(universe, more, dialect), engine) as found:
-        amounts = [_amount(addend, found) for addend in addends]
+        single = {addend.key: _amount(addend, found) for addend in addends if isinstance(addend, Addend)}
+        amounts = [
+            single[addend.key] if isinstance(addend, Addend) else _product(*(single[name] for name in addend.key))
+            for addend in addends
+        ]
         grouped = group_by_cell(found, universe, amounts)
     counts = np.zeros(len(universe), dtype=np.int64)
     np.add.at(counts, grouped.cells, grouped.records)
     sums = {
-        addend.column: Totals(
-            universe, addend.column, addend.cells.bounds, _added_up(universe, grouped.cells, parts, amount)
-        )
+        addend.key: Totals(universe, amount.column, _bounds(addend), _added_up(universe, grouped.cells, parts, amount))
         for addend, amount, parts in zip(addends, amounts, grouped.sums, strict=True)
     }
     return Histogram(universe, counts), sums
@@ -169,6 +199,25 @@ def _added_up(
     for cell, part in zip(cells.tolist(), parts, strict=True):
         sums[cell] += Fraction(part) * amount.unit
     return tuple(int(value) if Fraction(value).denominator == 1 else value for value in sums)
+
+
+def _bounds(addend: Addend | AddendProduct) -> tuple[Any, Any]:
+    """Between what one record's part lies."""
+    if isinstance(addend, Addend):
+        return addend.cells.bounds
+    corners = [Fraction(x) * Fraction(y) for x in addend.left.cells.bounds for y in addend.right.cells.bounds]
+    return min(corners), max(corners)
+
+
+def _product(left: Summand, right: Summand) -> Summand:
+    """What a row adds to a sum of products: nothing where either value is missing; see `Summand.state` for the rest."""
+    name = f"{left.column} * {right.column}"
+    if left.digits + right.digits >= _DIGITS:
+        rule = (
+            f"products of {left.digits} and {right.digits} digits cannot be added up exactly: declare narrower bounds"
+        )
+        raise ColumnError(left.column, KindError(f"{rule}, or a coarser resolution"))
+    return Summand(name, f"(({left.value}) * ({right.value}))", "cast(0 as integer)", {}, left.unit * right.unit)
 
 
 def _amount(addend: Addend, table: SqlTable) -> Summand:
@@ -188,10 +237,10 @@ def _amount(addend: Addend, table: SqlTable) -> Summand:
     unit = 10**places
     if declared.outside == "clamp" and any((Fraction(bound) * unit).denominator != 1 for bound in (low, high)):
         raise ColumnError(name, KindError(f"its values have {places} places, and a bound to clamp to has more"))
-    digits = len(str(int(max(abs(Fraction(low)), abs(Fraction(high))) * unit)))
+    digits = max(len(str(int(max(abs(Fraction(low)), abs(Fraction(high))) * unit))), places + 1)
     if digits > _DIGITS:
         raise ColumnError(name, KindError(f"bounds of more than {_DIGITS} digits cannot be added up exactly"))
-    decimal = f"decimal({max(digits, places + 1)}, {places})"
+    decimal = f"decimal({digits}, {places})"
 
     def exactly(number: Any) -> str:
         return f"cast('{decimal_text(number)}' as {decimal})"
@@ -204,13 +253,14 @@ def _amount(addend: Addend, table: SqlTable) -> Summand:
     added = [(f"{order.at_least(low)} and {order.at_most(high)}", value)]
     if declared.outside == "clamp":
         added += [(f"not ({order.at_least(low)})", exactly(low)), (f"not ({order.at_most(high)})", exactly(high))]
-    return _summand(addend, refused, added, exactly(0))
+    return _summand(addend, refused, added, exactly(0), digits)
 
 
 def _in_steps(addend: Addend, steps: ValueSteps, order: Numbers, values: str, table: SqlTable) -> Summand:
     """What a row adds, in steps; a number beyond the first or the last of them is taken for that."""
     low, high = addend.cells.bounds
-    decimal = f"decimal({len(str(max(abs(steps.first), abs(steps.last)))) + 1}, 0)"
+    digits = len(str(max(abs(steps.first), abs(steps.last)))) + 1
+    decimal = f"decimal({digits}, 0)"
     multiple, near = steps.nearest(values, table)
     inside = f"{order.at_least(low)} and {order.at_most(high)}"
     refused = [(f"{values} is null", MISSING), (f"not ({order.is_number()})", NOT_A_NUMBER)]
@@ -223,16 +273,16 @@ def _in_steps(addend: Addend, steps: ValueSteps, order: Numbers, values: str, ta
     if addend.outside == "clamp":
         added += [(f"not ({order.at_least(low)})", exactly(steps.first))]
         added += [(f"not ({order.at_most(high)})", exactly(steps.last))]
-    return _summand(addend, refused, added, exactly(0), steps.step)
+    return _summand(addend, refused, added, exactly(0), digits, steps.step)
 
 
 def _summand(
-    addend: Addend, refused: _Branches, added: _Branches, nothing: str, unit: Fraction = Fraction(1)
+    addend: Addend, refused: _Branches, added: _Branches, nothing: str, digits: int, unit: Fraction = Fraction(1)
 ) -> Summand:
     """What is added where none of the conditions to refuse holds, and the first of the others."""
     state = cases(*refused, *((where, 0) for where, _ in added), otherwise=OUTSIDE)
     summed = cases(*((where, nothing) for where, _ in refused), *added, otherwise=nothing)
-    return Summand(addend.column, summed, f"cast({state} as integer)", addend.rules, unit)
+    return Summand(addend.column, summed, f"cast({state} as integer)", addend.rules, unit, digits)
 
 
 _RULES = {

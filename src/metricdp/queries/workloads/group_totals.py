@@ -86,15 +86,14 @@ def _neighbours(points: Sequence[Any], unit: Metric) -> list[Places]:
 
 @dataclass(frozen=True)
 class GroupMeasure:
-    """What a record adds to a total of its group: 1, or a number that depends on one attribute.
+    """What a record adds to a total of its group: a product of numbers, each of which depends on one attribute.
 
     Attributes:
-        axis: the place of that attribute; None where every record adds 1.
-        values: for each of its points.
+        factors: the places of those attributes, each with a number for each of its points; where there are none, every
+            record adds 1.
     """
 
-    axis: int | None = None
-    values: tuple[Fraction, ...] = ()
+    factors: tuple[tuple[int, tuple[Fraction, ...]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,26 +135,31 @@ class GroupTotals:
         return int(self.group.max(initial=-1)) + 1
 
     @cached_property
-    def _whole(self) -> list[tuple[Places, int]]:
-        """What each measure adds, along its attribute, as integers over one denominator."""
+    def _whole(self) -> list[tuple[list[tuple[int, Places]], int]]:
+        """The factors of each measure, along their attributes, as integers; and one denominator for their product."""
         found = []
         for measure in self.measures:
-            values = [Fraction(1)] if measure.axis is None else [Fraction(value) for value in measure.values]
-            denominator = math.lcm(*(value.denominator for value in values))
-            numbers = [int(value * denominator) for value in values]
-            if max(map(abs, numbers)) >= _WHOLE or denominator >= _WHOLE:
-                raise TooLargeError("the values of a total need more digits than are looked at here")
-            found.append((np.array(numbers, dtype=np.int64), denominator))
+            factors, below, most = [], 1, 1
+            for axis, values in measure.factors:
+                exact = [Fraction(value) for value in values]
+                denominator = math.lcm(*(value.denominator for value in exact))
+                numbers = [int(value * denominator) for value in exact]
+                below, most = below * denominator, most * max(1, *map(abs, numbers))
+                if most >= _WHOLE or below >= _WHOLE:
+                    raise TooLargeError("the values of a total need more digits than are looked at here")
+                factors.append((axis, np.array(numbers, dtype=np.int64)))
+            found.append((factors, below))
         return found
 
     def added(self, measure: int, places: Sequence[Places] | None = None) -> Places:
         """What the records of each cell add, of all cells or of those at some places along each attribute."""
         chosen = places or [np.arange(size) for size in self.group.shape]
-        numbers, axis = self._whole[measure][0], self.measures[measure].axis
-        shape = [1] * len(chosen)
-        if axis is not None:
-            shape[axis], numbers = len(chosen[axis]), numbers[chosen[axis]]
-        return np.broadcast_to(numbers.reshape(shape), [len(along) for along in chosen])
+        added = np.ones([1] * len(chosen), dtype=np.int64)
+        for axis, numbers in self._whole[measure][0]:
+            shape = [1] * len(chosen)
+            shape[axis] = len(chosen[axis])
+            added = added * numbers[chosen[axis]].reshape(shape)
+        return np.broadcast_to(added, [len(along) for along in chosen])
 
     def largest(self, measure: int) -> list[Fraction]:
         """The most that one record adds to the total of each group, without its sign."""
@@ -180,7 +184,7 @@ class GroupTotals:
         slices = np.moveaxis(self.group, axis, 0).reshape(size, -1)
         apart = _within_one(slices, self.groups)
         numbers = _by_first_cell(slices) if apart else slices
-        values = [whole for measure, (whole, _) in zip(self.measures, self._whole, strict=True) if measure.axis == axis]
+        values = [numbers for factors, _ in self._whole for along, numbers in factors if along == axis]
         first: dict[Any, int] = {}
         keys = [(row.tobytes(), *(int(whole[place]) for whole in values)) for place, row in enumerate(numbers)]
         return np.array([first.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)

@@ -1,6 +1,7 @@
 """Noise for totals by group: never more than the metric allows, and no more noise than the matrix needs."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -37,9 +38,13 @@ def random_totals(seed, absent=None):
     group = np.array([old.index(g) if g >= 0 else -1 for g in group.ravel().tolist()]).reshape(sizes)
     axis = int(draw.integers(len(sizes)))
     values = tuple(Fraction(int(n), int(draw.integers(1, 3))) for n in draw.integers(-2, 4, sizes[axis]))
-    measures = [(GroupMeasure(),), (GroupMeasure(), GroupMeasure(axis, values)), (GroupMeasure(axis, values),)][
-        draw.integers(3)
-    ]
+    one, other = (axis, values), (0, tuple(Fraction(int(n)) for n in draw.integers(-1, 3, sizes[0])))
+    measures = [
+        (GroupMeasure(),),
+        (GroupMeasure(), GroupMeasure((one,))),
+        (GroupMeasure((one,)),),
+        (GroupMeasure((other,)), GroupMeasure((one, other))),
+    ][draw.integers(4)]
     return GroupTotals(axes, group, measures, absent)
 
 
@@ -52,7 +57,7 @@ def as_workload(totals):
     rows = []
     for number, measure in totals.asked:
         one = totals.measures[measure]
-        adds = [Fraction(1 if one.axis is None else one.values[cell[one.axis]]) for cell in points]
+        adds = [math.prod((values[cell[axis]] for axis, values in one.factors), start=Fraction(1)) for cell in points]
         rows.append([add if of == number else Fraction(0) for add, of in zip(adds, group, strict=True)])
     if totals.absent is not None:
         points, rows = [*points, None], [[*row, Fraction(0)] for row in rows]

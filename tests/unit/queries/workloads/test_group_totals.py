@@ -27,7 +27,7 @@ def test_a_condition_tells_groups_apart():
 
 
 def test_points_that_add_different_numbers_are_not_alike():
-    totals = GroupTotals((Axis(range(4), discrete()),), np.zeros(4, dtype=int), (GroupMeasure(0, (1, 1, 2, 2)),))
+    totals = GroupTotals((Axis(range(4), discrete()),), np.zeros(4, dtype=int), (GroupMeasure(((0, (1, 1, 2, 2)),)),))
     assert totals.alike(0).tolist() == [0, 0, 2, 2]
 
 
@@ -61,6 +61,6 @@ def test_what_is_too_large_is_refused():
     with pytest.raises(TooLargeError, match="wider cells"):
         _ = GroupTotals((Axis(range(3000), capped(absolute(), 9)),), np.arange(3000), COUNT).steps
     with pytest.raises(TooLargeError, match="digits"):
-        _ = GroupTotals((Axis("ab", discrete()),), np.arange(2), (GroupMeasure(0, (1, 1 << 60)),)).steps
+        _ = GroupTotals((Axis("ab", discrete()),), np.arange(2), (GroupMeasure(((0, (1, 1 << 60)),)),)).steps
     with pytest.raises(ArgumentError, match="every combination"):
         GroupTotals((Axis("ab", discrete()),), np.arange(3), COUNT)

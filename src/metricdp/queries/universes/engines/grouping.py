@@ -42,6 +42,7 @@ class Summand:
         state: 0 where it may be added, else why not, as SQL.
         rules: what is said for each state that is refused.
         unit: what a 1 of the value stands for.
+        digits: how many digits a value has at most.
     """
 
     column: str
@@ -49,6 +50,7 @@ class Summand:
     state: str
     rules: Mapping[int, str]
     unit: Fraction = Fraction(1)
+    digits: int = 0
 
 
 @dataclass(frozen=True)

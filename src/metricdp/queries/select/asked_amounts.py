@@ -1,0 +1,136 @@
+"""The linear queries that a question needs: counts and sums, and of squares and products where moments are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from metricdp.errors import ArgumentError
+from metricdp.policies.askable import Askable
+from metricdp.policies.cells.listed import Cells
+from metricdp.policies.sql.statements import Aggregate, Select
+from metricdp.queries.select.amounts import Amount
+from metricdp.queries.select.division import Division
+from metricdp.queries.select.moments import Moment, Role
+from metricdp.queries.select.totals import bounds_of, check_numbers, holds_numbers
+
+__all__ = ["AskedAmounts"]
+
+
+@dataclass(frozen=True, eq=False)
+class AskedAmounts:
+    """What a question adds up.
+
+    Attributes:
+        select: the question.
+        policy: what it is answered under.
+        division: its groups.
+    """
+
+    select: Select
+    policy: Askable
+    division: Division
+
+    @cached_property
+    def all(self) -> tuple[Amount, ...]:
+        """Those that are needed, each once."""
+        needed: dict[Amount, None] = {}
+        for group in range(len(self.division.labels)):
+            for aggregate in self.select.aggregates:
+                needed |= dict.fromkeys(self.of(aggregate, group))
+        return tuple(needed)
+
+    def of(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
+        """Those that an answer is made of: of an average, the sum and the count; the count is the last."""
+        only = None if aggregate.only is None else repr(aggregate.only)
+        if aggregate.kind == "count":
+            return (Amount("count", self._counted(aggregate.column), group, only=only),)
+        if aggregate.kind == "sum":
+            return (Amount("sum", aggregate.column, group, only=only),)
+        if aggregate.kind == "average":
+            assert aggregate.column is not None
+            number = Amount("count", self._counted(aggregate.column), group, only=only)
+            return Amount("sum", aggregate.column, group, self._centre(aggregate.column), only), number
+        if aggregate.kind == "moment":
+            moment = self.moment(aggregate)
+            return tuple(self._of_moment(aggregate, moment, role, group, only) for role in moment.roles)
+        return ()
+
+    # Moments
+
+    def moment(self, aggregate: Aggregate) -> Moment:
+        """What is computed from the sums."""
+        names = _columns(aggregate)
+        return Moment(
+            aggregate.function,
+            tuple(bounds_of(self._numbers(name)) for name in names),
+            tuple(self._centre(name) for name in names),
+        )
+
+    def _of_moment(self, aggregate: Aggregate, moment: Moment, role: Role, group: int, only: str | None) -> Amount:
+        names = _columns(aggregate)
+        absent = [name for name in names if self._counted(name) is not None]
+        if role == "count":
+            first, second = (*absent, None, None)[:2]
+            return Amount("count", first, group, only=only, beside=second)
+        places = ["xy".index(letter) for letter in role]
+        beside = next((name for name in absent if name not in [names[place] for place in places]), None)
+        if len(places) == 1:
+            (place,) = places
+            return Amount("sum", names[place], group, moment.centres[place], only, beside=beside)
+        one, two = sorted(places, key=names.__getitem__)  # the same product, whichever column is named first
+        shift = moment.half(one) ** 2 / 2 if one == two else Fraction(0)  # who comes or goes changes less
+        middles = moment.middle(one), moment.middle(two)
+        return Amount("product", names[one], group, middles[0], only, names[two], middles[1], shift, beside)
+
+    def _numbers(self, name: str) -> Cells:
+        column = self.policy.column(name)
+        check_numbers(column)
+        return column
+
+    # Columns
+
+    def _centre(self, column: str) -> Fraction:
+        """What an average is counted from: the middle of the bounds, unless the sum itself is asked for too."""
+        asked = any(other.kind == "sum" and other.column == column for other in self.select.aggregates)
+        low, high = bounds_of(self._numbers(column))
+        return Fraction(0) if asked else (Fraction(low) + Fraction(high)) / 2
+
+    def _counted(self, column: str | None) -> str | None:
+        """The column of which only known values are counted; None where none can be missing."""
+        if column is None or self.policy.column(column).missing is None:
+            return None
+        if self.policy.column(column).mixes_missing:
+            raise ArgumentError(
+                f"column {column!r}: missing values share a cell with others, and nobody can tell which are there; "
+                "give them a cell of their own (missing = ..), or write count(*)"
+            )
+        return column
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those whose values, or whether they are missing, the linear queries depend on."""
+        names: dict[str, None] = {}
+        for amount in self.all:
+            for name in amount.known:
+                if name in names:
+                    continue
+                column = self.policy.column(name)
+                if amount.kind != "count":
+                    check_numbers(column)
+                elif not holds_numbers(column):
+                    if column.name in self.division.names:
+                        continue  # its cells are told apart anyway
+                    raise ArgumentError(
+                        f"count({column.name}) counts the values that are there: write count(*) .. where "
+                        f"{column.name} is not null"
+                    )
+                names[name] = None
+        return tuple(names)
+
+
+def _columns(aggregate: Aggregate) -> tuple[str, ...]:
+    """The columns of a moment."""
+    assert aggregate.column is not None
+    return (aggregate.column,) if aggregate.second is None else (aggregate.column, aggregate.second)
