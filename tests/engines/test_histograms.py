@@ -403,6 +403,51 @@ def test_floats_in_steps_have_the_same_sums_and_percentiles(people, metric):
     assert found == [sorted(tenths) for tenths in wanted]
 
 
+SQUARED = f"""
+format = 2
+records = {len(ROWS["level"])}
+[columns]
+level = {{type = "number", bounds = [0, 1], resolution = 0.1, outside = "clamp", metric = "1 discrete"}}
+pay = {{type = "number", bounds = [-0.01, 1], outside = "clamp", metric = "1 discrete"}}
+age = {{type = "integer", bounds = [-7, 130], outside = "clamp", metric = "1 discrete"}}
+native = {{type = "boolean", missing = "secret", epsilon = 1}}
+"""
+
+
+def test_squares_products_and_distinct_values_are_the_same(people):
+    """As computed here with Fractions, record by record; only those count that have both values."""
+    steps = {"level": (0, 1, 10), "pay": (Fraction(-1, 100), 1, 100), "age": (-7, 130, 1)}
+    values = {
+        name: [None if v is None else Fraction(round(min(max(v, low), high) * unit), unit) for v in ROWS[name]]
+        for name, (low, high, unit) in steps.items()
+    }
+    question = "select covar_pop(level, pay), var_pop(age), corr(age, pay), count(distinct age) from t group by native"
+    asking = Asking.of(question, Policy.parse(SQUARED).askable)
+    wanted = []
+    for amount in asking.amounts:
+        (label,) = asking.division.labels[amount.group]
+        total = Fraction(0)
+        for row, truth in enumerate(ROWS["native"]):
+            known = [values[name][row] for name in amount.known]
+            if str(truth).lower().replace("none", "missing") != label or None in known:
+                continue
+            one = 0 if amount.column is None else values[amount.column][row] - amount.centre
+            two = 0 if amount.second is None else values[amount.second][row] - amount.second_centre
+            total += 1 if amount.kind == "count" else one if amount.kind == "sum" else one * two - amount.shift
+        wanted.append(total)
+    assert len({amount.kind for amount in asking.amounts}) == 3
+    assert asking.linear.truth(people, None) == wanted
+    (part,) = asking.distinct.values()
+    cells = part.cells.labels
+    for label, found in zip(asking.division.labels, part.truth(people, None), strict=True):
+        there = {
+            int(age)
+            for age, truth in zip(values["age"], ROWS["native"], strict=True)
+            if age is not None and str(truth).lower().replace("none", "missing") == label[0]
+        }
+        assert found == len(there) <= len(cells)
+
+
 def test_postgres_types_of_its_own(postgres):
     """Padded text is its text without the padding, a number without bounds may be NaN, a real is its exact value."""
     extra = list(

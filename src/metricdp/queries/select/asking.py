@@ -349,7 +349,7 @@ class Asking:
             return Part(names, shares, _noise(alone.plan), alone.plan.optimal, alone.plan.why)
         if not any(allocation.scales):
             return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
-        return Part(names, shares, "Laplace noise", False, why_shared(allocation))
+        return Part(names, shares, "Laplace noise", False, why_shared(allocation, bool(linear.squared)))
 
     def computed(self, aggregate: Aggregate, amounts: Sequence[Amount], noisy: Sequence[Noisy]) -> TableAnswer:
         """An answer, from the noisy numbers of the linear queries that it is made of."""

@@ -45,6 +45,9 @@ _MOST_ANSWERS_IN_MATRIX = 24
 _MOST_SQUARED = 200
 """More kinds of records than this are not looked at pair by pair where squares are summed."""
 
+_SQUARED_GAP = 0.04
+"""The few values that stand for all squares ask for noise of a scale that is larger by 1 part in 64 at most."""
+
 _PLACES = 6
 """Decimal places that numbers of a CSV file are read with."""
 
@@ -350,10 +353,11 @@ def _plain(value: Fraction) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
-def why_shared(allocation: Allocation | GroupNoise) -> str:
-    """What is known of noise that is shared among answers."""
+def why_shared(allocation: Allocation | GroupNoise, squared: bool = False) -> str:
+    """What is known of noise that is shared among answers, or among the sums behind them where squares are summed."""
     assert allocation.gap is not None  # the best was looked for
+    what, gap = ("the sums behind these answers", _SQUARED_GAP) if squared else ("these answers", 1e-9)
     return (
-        "no Laplace noise on these answers has a lower mean squared error, each beside the most that one record can "
-        f"add, up to {max(allocation.gap, 1e-9):.1g} of it; other noise may be better"
+        f"no Laplace noise on {what} has a lower mean squared error, each beside the most that one record can add, up "
+        f"to {max(allocation.gap, gap):.1g} of it; other noise may be better"
     )
