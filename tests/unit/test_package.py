@@ -37,6 +37,7 @@ def test_public_names():
         "function_samples",
         "geometric",
         "independent",
+        "integrations",
         "laplace",
         "ledger",
         "ln",

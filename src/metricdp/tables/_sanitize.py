@@ -11,18 +11,17 @@ import pyarrow as pa
 
 from metricdp.policies.policy import Policy
 from metricdp.sources.databases import DatabaseTable, database_table
-from metricdp.sources.dialect import Dialect
 from metricdp.sources.file_kinds import STANDARD
 from metricdp.sources.opening import open_table
 from metricdp.sources.sinks import check_table_output
-from metricdp.sources.table import Declared, OpenTable
+from metricdp.sources.table import OpenTable
 from metricdp.sources.whole_files import check_output
 from metricdp.tables.charged import Debit, charged, charged_on_spark
 from metricdp.tables.engines.local import LocalRun
 from metricdp.tables.output_types import check_types
 from metricdp.tables.release import Release
 from metricdp.tables.report import Report
-from metricdp.tables.sanitizer import Sanitizer
+from metricdp.tables.sanitizer import Sanitizer, declared_by
 
 __all__ = ["sanitize", "validate"]
 
@@ -137,7 +136,7 @@ def sanitize(
     (['age'], 2, '(ln 2/5·|x − y| (age))-private')
     """
     rules, target = _policy(policy), None if out is None else Path(out)
-    with open_table(source, _declared(rules), engine) as opened:
+    with open_table(source, declared_by(rules), engine) as opened:
         plan = Sanitizer.of(rules, opened.schema, opened.untyped)
         on_spark = _runs_on_spark(opened, engine)
         if target is not None and on_spark:
@@ -191,7 +190,7 @@ def validate(source: Any, policy: PolicyLike, engine: Any = None, *, progress: P
     metricdp.errors.ColumnError: column 'age', row 1: a value is missing; declare missing = ...
     """
     rules = _policy(policy)
-    with open_table(source, _declared(rules), engine) as opened:
+    with open_table(source, declared_by(rules), engine) as opened:
         plan = Sanitizer.of(rules, opened.schema, opened.untyped)
         _check_rows(opened, plan, _runs_on_spark(opened, engine), progress)
 
@@ -237,11 +236,3 @@ def _policy(policy: PolicyLike) -> Policy:
 
 def _runs_on_spark(opened: OpenTable, engine: Any) -> bool:
     return opened.frame is not None or engine == "spark"
-
-
-def _declared(rules: Policy) -> Declared:
-    """What the policy declares for columns that come without a type."""
-    protected = [item for item in rules.columns if item.release == "noise"]
-    types = {column: item.declared_type(column, Dialect()) for item in protected for column in item.columns}
-    nullable = frozenset(column for item in protected if item.missing == "secret" for column in item.columns)
-    return Declared(types, rules.dialect, nullable)

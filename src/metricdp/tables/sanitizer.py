@@ -13,11 +13,12 @@ from metricdp.errors import ColumnError, DataError, PolicyError
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.person import holds_identifiers
 from metricdp.policies.policy import Policy
-from metricdp.sources.dialect import Untyped
+from metricdp.sources.dialect import Dialect, Untyped
 from metricdp.sources.plain_arrays import kind_of, plain_array, plain_type
+from metricdp.sources.table import Declared
 from metricdp.tables.struct_fields import Fields
 
-__all__ = ["Sanitizer"]
+__all__ = ["Sanitizer", "declared_by"]
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,14 @@ class Sanitizer:
         if self._is_text(name):
             return column.read_text(array.cast(pa.string()), name, self.untyped.dialect)
         return array if array.type == self._types[name] else plain_array(array)
+
+
+def declared_by(policy: Policy) -> Declared:
+    """What a policy declares for columns that come without a type."""
+    protected = [item for item in policy.columns if item.release == "noise"]
+    types = {column: item.declared_type(column, Dialect()) for item in protected for column in item.columns}
+    nullable = frozenset(column for item in protected if item.missing == "secret" for column in item.columns)
+    return Declared(types, policy.dialect, nullable)
 
 
 def _cure(column: ColumnType, arrow: pa.DataType) -> str:
