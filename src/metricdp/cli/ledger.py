@@ -221,7 +221,9 @@ def check(
 
 @ledger.command()
 def export(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to make: .csv or .json.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The file to make: .csv or .json; `-` prints it as CSV.")
+    ],
     account: AccountOption = None,
     ledger: LedgerOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it exists.")] = False,
@@ -233,16 +235,18 @@ def export(
 
     Exit status: 0 if the file was written; 2 if it could not be.
     """
-    from metricdp.cli.console import print_result, print_text
-    from metricdp.cli.options.output import check_output
+    from metricdp.cli.console import print_result
+    from metricdp.cli.options.output import check_output, refuse_two_on_one
+    from metricdp.cli.options.streams import delivered, is_dash, say
 
+    refuse_two_on_one(json, out=out)
     check_output("--out", out, (".csv", ".json"), overwrite)
-    with open_ledger(ledger) as found:
-        found.export(out, account, overwrite=overwrite)
+    with open_ledger(ledger) as found, delivered(out, ".csv") as path:
+        found.export(path, account, overwrite=overwrite)
     if json:
         print_result({"out": str(out)})
-    else:
-        print_text(f"Written to {visible(str(out))}")
+    elif not is_dash(out):
+        say(f"Written to {visible(str(out))}")
 
 
 def _cap(metric: str | None, columns: list[str], policy: Path | None, times: str, delta: str | None) -> Guarantee:

@@ -39,10 +39,10 @@ def telling_distances(metric: Metric) -> tuple[Fraction, ...]:
     """Distances worth telling: whole ones where distances are, else around the one at which odds about double."""
     if metric.unit.typical:
         return tuple(map(Fraction, metric.unit.typical))
-    if metric.level.log_of is not None:  # as `within` makes it: at 1/coefficient the factor is a round number
-        middle = 1 / metric.level.coefficient
-    else:
+    middle = 1 / metric.level.coefficient
+    if metric.level.log_of is None or 1000 % middle.denominator:
         middle = _round(math.log(2) / float(metric.level))
+    # else it is as `within` makes it: at 1/coefficient the factor is a round number, and the distance reads well
     return middle / 2, middle, middle * 2
 
 

@@ -116,7 +116,7 @@ class Session:
         assert self.account is not None
         free = self._known_answer(asking)
         if free is not None:
-            return free
+            return replace(free, again=True)
         refuse_seeds()
         request, earlier = self._request(asking), None
         if key is None:
@@ -127,7 +127,7 @@ class Session:
             earlier = self.ledger.charged_under(key, self.account, charge, self._what(question), request=request)
             done = None if earlier is None else self.ledger.answer_of(earlier)
             if done is not None:
-                return taken_up(asking, done.answer)
+                return replace(taken_up(asking, done.answer), again=True)
         problem = None if earlier is not None else self.ledger.refusal(self.account, charge)
         if problem is not None:
             raise problem

@@ -40,6 +40,7 @@ def test_from_the_first_to_the_last(run, here):
     assert "Written to e.csv" in run("export", "--out", "e.csv")
     assert "exists already" in run("export", "--out", "e.csv", status=2)
     run("export", "--out", "e.csv", "--overwrite")
+    assert run("export", "--out", "-").startswith("sequence,kind,when")
 
 
 def test_as_json(run):

@@ -98,6 +98,7 @@ def test_json(here):
         "meaning",
         "parts",
         "private",
+        "again",
         "table",
         "out",
     }

@@ -66,6 +66,7 @@ def test_what_was_answered_about_the_same_file_is_free(session, table):
     again = session.ask("select count(*), median(age) from people")
     part = session.ask("select median(age) from people")
     assert again.found == both.found
+    assert (both.again, again.again, part.again) == (False, True, True)
     assert part["median(age)"] == both["median(age)"]
     assert session.balance.charges == 1
     assert session.preview("select median(age) from people").free

@@ -151,7 +151,12 @@ def _amount(found: TableAnswer) -> str:
 def _promise(answers: TableAnswers) -> str:
     if answers.guarantee is None:
         return "Spent: nothing. What was asked is public."
-    what = _filled(f"Spent, once for all answers together: {answers.guarantee}")
+    spent = (
+        "Answered before, so that nothing more was spent. The answers are"
+        if answers.again
+        else ("Spent, once for all answers together:")
+    )
+    what = _filled(f"{spent} {answers.guarantee}")
     meanings = [[f"  {words}", _factor(factor)] for words, factor in answers.meanings()]
     means = _filled(
         "For two people who differ in one thing, whoever sees the answers can move the odds between them by a factor, "

@@ -73,6 +73,7 @@ class TableAnswers(Released):
         confidence: of each error bar by itself.
         private: False where the noise came from a seeded source.
         asked: all groups, with the noisy answers that those shown were computed from; None where they are the same.
+        again: whether a ledger had them already, so that nothing more was spent.
     """
 
     select: Select
@@ -85,6 +86,7 @@ class TableAnswers(Released):
     confidence: float
     private: bool
     asked: tuple[tuple[tuple[str, ...], ...], tuple[tuple[TableAnswer, ...], ...]] | None = None
+    again: bool = False
 
     def __post_init__(self) -> None:
         if not self.private:  # each answer says so by itself
@@ -199,6 +201,7 @@ class TableAnswers(Released):
                 for part in self.parts
             ],
             "private": self.private,
+            "again": self.again,
         }
 
 
