@@ -1,0 +1,113 @@
+"""What all pages share: the way to the others, light and dark, undo, and how things look."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from nicegui import ui
+
+from metricdp.studio.browsers import Browser, Browsers
+from metricdp.studio.files import add_file_route
+
+__all__ = ["PAGES", "Page", "add_pages", "build_frame"]
+
+_STYLE = (Path(__file__).parent / "data" / "studio.css").read_text(encoding="utf-8")
+_LOOKS = {"auto": None, "light": False, "dark": True}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page.
+
+    Attributes:
+        name: of its module in `metricdp.studio.pages`, which has a function ``build``; of its inputs, too.
+        path: in the address, after the token.
+        title: for people.
+        about: what it is for, in a sentence.
+    """
+
+    name: str
+    path: str
+    title: str
+    about: str
+
+    @property
+    def build(self) -> Callable[[Browser], None]:
+        """Makes what stands below the title."""
+        found: Callable[[Browser], None] = importlib.import_module(f"metricdp.studio.pages.{self.name}").build
+        return found
+
+
+PAGES = (
+    Page(
+        "meaning",
+        "/",
+        "What does it mean?",
+        "Two secrets, a promise, and what somebody could conclude from a release.",
+    ),
+)
+"""All pages, in the order of the menu."""
+
+
+def add_pages(browsers: Browsers) -> None:
+    """Tell NiceGUI about all pages."""
+    add_file_route(browsers)
+    for page in PAGES:
+        _add(page, browsers)
+
+
+def _add(page: Page, browsers: Browsers) -> None:
+    @ui.page(page.path, title=f"{page.title} - metricdp studio")
+    def show(request: Request) -> None:
+        build_frame(page, browsers.of(request.state.browser))
+
+
+def build_frame(page: Page, browser: Browser) -> None:
+    """The whole page."""
+    ui.add_head_html(f"<style>{_STYLE}</style>")
+    ui.colors(primary="#1d5f9e", secondary="#475569", negative="#b42318", positive="#1a7f37", warning="#9a5b00")
+    looks = browser.inputs("frame", look="auto")["look"]
+    dark = ui.dark_mode(_LOOKS[looks])
+    with ui.header().classes("studio-header"):
+        ui.label("metricdp studio").classes("studio-name")
+        with ui.element("nav").props('aria-label="Pages"').classes("studio-nav"):
+            for other in PAGES:
+                link = ui.link(other.title, other.path).classes("studio-link")
+                if other is page:
+                    link.props('aria-current="page"')
+
+        def choose(event: Any) -> None:
+            browser.change("frame", look=event.value)
+            dark.value = _LOOKS[event.value]
+
+        ui.toggle(list(_LOOKS), value=looks, on_change=choose).props(
+            'dense no-caps unelevated aria-label="Light or dark"'
+        ).classes("studio-looks")
+    content = ui.column().classes("studio-page")
+    ui.skip_link(target=content)
+
+    def build() -> None:
+        content.clear()
+        with content:
+            with ui.row().classes("studio-title"):
+                with ui.element("div"):
+                    ui.html(page.title, tag="h1")
+                    ui.html(page.about, tag="p")
+                ui.button("Undo", on_click=undo, icon="undo").props("outline no-caps").tooltip(
+                    "Take back the last change on this page"
+                )
+            page.build(browser)
+
+    def undo() -> None:
+        if browser.undo(page.name):
+            build()
+            ui.notify("Taken back.")
+        else:
+            ui.notify("There is nothing to take back.")
+
+    build()

@@ -1,0 +1,123 @@
+"""The studio as a program: who is let in, two browsers at once, and how it stops."""
+
+import http.client
+import signal
+import socket
+import urllib.parse
+
+import pytest
+
+from tests.studio.visitors import launched
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+
+def asked(address, path=None, **headers):
+    parts = urllib.parse.urlsplit(address)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection.request("GET", parts.path if path is None else path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer, body
+
+
+def upgraded(address, **headers):
+    """The status of a web socket's handshake."""
+    parts = urllib.parse.urlsplit(address)
+    sent = {
+        "Host": parts.netloc,
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version": "13",
+    } | headers
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as made:
+        path = f"{parts.path}_nicegui_ws/socket.io/?EIO=4&transport=websocket&client_id=x"
+        lines = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items()), "", ""]
+        made.sendall("\r\n".join(lines).encode())
+        return int(made.recv(100).split()[1])
+
+
+def test_whoever_does_not_know_the_token_is_refused(address):
+    assert asked(address)[0].status == 200
+    for path in ("/", "/ask", "/" + "0" * 64 + "/", "/_nicegui_ws/socket.io/?EIO=4&transport=polling"):
+        answer, body = asked(address, path)
+        assert answer.status == 403
+        assert "metricdp studio" in body
+        assert answer.getheader("set-cookie") is None
+
+
+def test_other_hosts_and_pages_are_refused(address):
+    host = urllib.parse.urlsplit(address).netloc
+    assert asked(address, Host="rebound.example")[0].status == 403
+    assert asked(address, Host=f"rebound.example:{host.partition(':')[2]}")[0].status == 403
+    assert asked(address, Origin="http://other.example")[0].status == 403
+    assert asked(address, Origin="null")[0].status == 403
+    assert asked(address, Origin=f"http://{host}")[0].status == 200
+
+
+def test_web_sockets_are_checked_too(address):
+    host = urllib.parse.urlsplit(address).netloc
+    assert upgraded(address, Origin=f"http://{host}") == 101
+    assert upgraded(address, Origin="http://other.example") == 403
+    assert upgraded(address) == 403, "a browser always says where a web socket comes from"
+    assert upgraded(address, Origin=f"http://{host}", Host="rebound.example") == 403
+    token = urllib.parse.urlsplit(address).path
+    assert upgraded(address.replace(token, "/" + "0" * 64 + "/"), Origin=f"http://{host}") == 403
+
+
+def test_pages_may_load_from_nowhere_else(address):
+    answer, body = asked(address)
+    assert "default-src 'self'" in answer.getheader("content-security-policy")
+    assert answer.getheader("referrer-policy") == "no-referrer"
+    assert "HttpOnly" in answer.getheader("set-cookie")
+    assert "SameSite=Strict" in answer.getheader("set-cookie")
+    assert "https://" not in body
+
+
+def test_two_browsers_do_not_mix(visit):
+    one, two = visit(), visit()
+    one.goto()
+    two.goto()
+    one.slider("Factor").press("End")
+    one.shows("A factor 10 at 10")
+    two.slider("Factor").press("Home")
+    two.shows("A factor 1.1 at 10")
+    one.goto()
+    one.shows("A factor 10 at 10")
+    two.goto()
+    two.shows("A factor 1.1 at 10")
+
+
+def test_light_and_dark_are_kept(visit):
+    visitor = visit()
+    page = visitor.goto()
+    for look, dark in (("dark", True), ("light", False)):
+        page.get_by_role("button", name=look, exact=True).click()
+        page.wait_for_function(f"document.body.classList.contains('body--dark') === {str(dark).lower()}")
+        visitor.goto()
+        page.wait_for_function(f"document.body.classList.contains('body--dark') === {str(dark).lower()}")
+
+
+def test_it_stops_cleanly_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    pytest.importorskip("nicegui")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "here").mkdir()
+    process, address = launched(folder=tmp_path / "here")
+    assert asked(address)[0].status == 200
+    assert [path for path in (tmp_path / "temporary").iterdir() if path.name.startswith(".metricdp-")]
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "The studio has stopped." in said
+    assert "Traceback" not in said
+    assert not [path for path in (tmp_path / "temporary").iterdir() if path.name.startswith(".metricdp-")]
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_said(address):
+    port = urllib.parse.urlsplit(address).port
+    with pytest.raises(AssertionError, match="nothing can listen on port"):
+        launched("--port", str(port))
