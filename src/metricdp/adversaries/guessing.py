@@ -13,6 +13,7 @@ from metricdp.adversaries.prior import as_prior
 from metricdp.adversaries.vulnerability import vulnerability
 from metricdp.channels.arguments import ChannelLike
 from metricdp.errors import ArgumentError
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import label
 
 __all__ = ["guessing_entropy", "predicate_gain", "predicate_vulnerability"]
@@ -55,7 +56,7 @@ def predicate_gain(secrets: Sequence[Any], predicate: Callable[[Any], Any] | Map
     >>> predicate_gain(range(4), lambda x: x % 2).matrix.tolist()
     [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
     """
-    points = tuple(secrets)
+    points = tuple(as_list(secrets, "secrets"))
     if isinstance(predicate, Mapping):
         given = {label(point): value for point, value in predicate.items()}
         missing = [point for point in points if label(point) not in given]

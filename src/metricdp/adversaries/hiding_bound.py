@@ -16,6 +16,7 @@ from metricdp.channels.arguments import ChannelLike, SpaceLike, as_channel, as_s
 from metricdp.channels.channel import Channel
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import label
 from metricdp.metrics.space import Space
 
@@ -101,7 +102,7 @@ def as_hiding(space: Space, hide: Any) -> dict[Any, Any]:
     elif callable(hide):
         listed = [hide(point) for point in space.points]
     else:
-        listed = list(hide)
+        listed = as_list(hide, "images, one for each point")
         if len(listed) != len(space):
             raise ArgumentError(f"{len(listed)} images for {len(space)} points: give one for each")
     return {point: space.points[place_in(space, image)] for point, image in zip(space.points, listed, strict=True)}

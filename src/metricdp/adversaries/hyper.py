@@ -19,6 +19,7 @@ from metricdp.channels.channel import Channel
 from metricdp.channels.serialize import label_document
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 from metricdp.exact.results import Result
 from metricdp.exact.weights import Weights
 
@@ -59,7 +60,7 @@ def posterior_given(prior: Any, channel: ChannelLike, outputs: Iterable[Any]) ->
     True
     """
     channel = channel_for(prior, channel, "posterior_given")
-    columns = sorted({channel.column(z) for z in outputs})
+    columns = sorted({channel.column(z) for z in as_list(outputs, "outputs")})
     belief = as_prior(prior, channel.inputs)
     seen = [sum(row[z] for z in columns) for row in channel.weights.tolist()]
     weights = [weight * likely for weight, likely in zip(belief.weights, seen, strict=True)]

@@ -16,6 +16,7 @@ from metricdp.channels.arguments import ChannelLike, SpaceLike, as_channel, as_s
 from metricdp.channels.channel import Channel
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure
+from metricdp.exact.lists import as_list
 from metricdp.metrics.space import Space
 
 __all__ = ["informed_bound"]
@@ -96,7 +97,7 @@ def _informed(members: Sequence[Any], channel: Channel, near: Fraction) -> Large
 
 
 def _members(space: Space, neighbourhood: Iterable[Any]) -> list[Any]:
-    places = sorted({place_in(space, point) for point in neighbourhood})
+    places = sorted({place_in(space, point) for point in as_list(neighbourhood, "points of the space", "[0, 1]")})
     if not places:
         raise ArgumentError("a neighbourhood has at least one point")
     return [space.points[place] for place in places]

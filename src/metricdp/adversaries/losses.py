@@ -69,6 +69,7 @@ def distance(space: Space, actions: Iterable[Any] | None = None) -> Loss:
     >>> distance(Space.line(3, ln(2) * absolute())).matrix[0].tolist()
     [0.0, 1.0, 2.0]
     """
+    space = as_space(space, "distance")
     guesses = space.points if actions is None else distinct(actions, "action")
     unit = space.metric.unit
     exact = [[unit.exactly(w, x) for x in space.points] for w in guesses]

@@ -43,6 +43,8 @@ def monotone(space: Space, function: Callable[[Any], Any], *, name: str = "monot
     [0.0, 1.0, 4.0]
     """
     ranks, distances = _ranks(as_space(space, "monotone"), Stopwatch())
+    if not callable(function):
+        raise ArgumentError(f"a function of the distance is needed, not {type(function).__name__}")
     values = [function(distance) for distance in distances]
     for before, after, near, far in zip(values, values[1:], distances, distances[1:], strict=False):
         if after < before:

@@ -19,6 +19,7 @@ from metricdp.channels.drawn import random_shares
 from metricdp.channels.serialize import label_document, read_label_document
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import distinct, label
 
 __all__ = ["ROUNDING", "Prior", "as_prior", "check_name"]
@@ -55,7 +56,7 @@ class Prior:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", distinct(self.points, "secret"))
-        weights = tuple(self.weights)
+        weights = tuple(as_list(self.weights, "weights"))
         if len(weights) != len(self.points):
             raise ArgumentError(f"{len(self.points)} secrets and {len(weights)} weights: a prior has one for each")
         for row, weight in enumerate(weights):

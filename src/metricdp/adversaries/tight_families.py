@@ -12,6 +12,7 @@ from metricdp.adversaries.hiding_bound import as_hiding
 from metricdp.channels.arguments import as_space, place_in
 from metricdp.channels.serialize import label_document
 from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.exact.lists import as_list
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.exact.results import Result
 from metricdp.metrics.coordinates import frozen
@@ -159,7 +160,7 @@ def substituting_values(values: Sequence[Any], individuals: int) -> list[dict[An
     >>> len(substituting_values((0, 1, 2), 2))
     54
     """
-    known = [frozen(value) for value in values]
+    known = [frozen(value) for value in as_list(values, "values")]
     _refuse_many(individuals * len(known) ** (len(known) + individuals), "functions of values")
     return [
         {x: _put(x, i, images[known.index(x[i])]) for x in _databases(values, individuals)}
@@ -177,7 +178,7 @@ def knowing_others(values: Sequence[Any], individuals: int) -> list[frozenset[An
     >>> [sorted(members) for members in knowing_others((0, 1), 1)]
     [[(0,), (1,)]]
     """
-    known = [frozen(value) for value in values]
+    known = [frozen(value) for value in as_list(values, "values")]
     found = {
         frozenset(_put(x, i, v) for v in known): None
         for i in range(individuals)
@@ -195,7 +196,7 @@ def knowing_others_within(values: Sequence[Any], individuals: int) -> list[froze
     >>> [sorted(members) for members in knowing_others_within((0, 1), 1)]
     [[(0,)], [(1,)], [(0,), (1,)]]
     """
-    known = [frozen(value) for value in values]
+    known = [frozen(value) for value in as_list(values, "values")]
     _refuse_many(individuals * len(known) ** individuals * 2 ** len(known), "sets of values")
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     found = {
@@ -218,7 +219,7 @@ def substituting_all_values(values: Sequence[Any], individuals: int) -> list[dic
     >>> len(substituting_all_values((0, 1), 2))
     16
     """
-    known = [frozen(value) for value in values]
+    known = [frozen(value) for value in as_list(values, "values")]
     _refuse_many(len(known) ** (len(known) * individuals + individuals), "functions of values")
     databases = _databases(values, individuals)
     functions = [dict(zip(known, images, strict=True)) for images in itertools.product(known, repeat=len(known))]
@@ -239,7 +240,7 @@ def knowing_within(values: Sequence[Any], individuals: int) -> list[frozenset[An
     >>> len(knowing_within((0, 1), 2))
     9
     """
-    known = [frozen(value) for value in values]
+    known = [frozen(value) for value in as_list(values, "values")]
     _refuse_many(2 ** (len(known) * individuals) * len(known) ** individuals, "sets of values")
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     return [frozenset(itertools.product(*chosen)) for chosen in itertools.product(sets, repeat=individuals)]
@@ -265,8 +266,8 @@ def _swaps(space: Space, hidings: Iterable[Any]) -> Steps:
 
 def _diameters(space: Space, neighbourhoods: Iterable[Iterable[Any]], maximal: bool) -> Steps:
     steps: Steps = {place: set() for place in range(len(space))}
-    for members in neighbourhoods:
-        places = sorted({place_in(space, point) for point in members})
+    for members in as_list(neighbourhoods, "neighbourhoods", "[[0, 1], [1, 2]]"):
+        places = sorted({place_in(space, point) for point in as_list(members, "points")})
         pairs = [(space.points[i], space.points[j]) for i, j in itertools.combinations(places, 2)]
         if not pairs:
             continue
@@ -311,7 +312,7 @@ def _reached(space: Space, steps: Mapping[int, set[int]], start: int, tightly: b
 
 
 def _databases(values: Sequence[Any], individuals: int) -> list[tuple[Any, ...]]:
-    if individuals < 1 or not values:
+    if isinstance(individuals, bool) or not isinstance(individuals, int) or individuals < 1 or not values:
         raise ArgumentError("a database has at least one individual, with at least one value")
     _refuse_many(len(values) ** individuals, "databases")
     return list(itertools.product(map(frozen, values), repeat=individuals))

@@ -20,6 +20,7 @@ from metricdp.channels.channel import Channel
 from metricdp.channels.proved import Proved
 from metricdp.errors import ArgumentError, UnknownCategoryError
 from metricdp.exact.level import rational
+from metricdp.exact.lists import as_list
 from metricdp.exact.weights import Weights
 from metricdp.metrics import attributes, maximum
 from metricdp.metrics.coordinates import label
@@ -151,7 +152,7 @@ def restrict(channel: ChannelLike, points: Iterable[Any]) -> Channel:
     c    0    1
     """
     A = as_channel(channel, "restrict")
-    chosen = list(points)
+    chosen = as_list(points, "inputs")
     rows = []
     for row, point in enumerate(chosen):
         try:

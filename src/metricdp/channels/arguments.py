@@ -15,6 +15,7 @@ import numpy as np
 
 from metricdp.channels.channel import Channel
 from metricdp.errors import ArgumentError, MetricDPError
+from metricdp.exact.lists import as_list
 from metricdp.metrics import Metric, Space
 
 __all__ = ["ChannelLike", "SpaceLike", "as_channel", "as_space", "place_in"]
@@ -52,7 +53,7 @@ def as_channel(value: Any, function: str, inputs: Iterable[Any] | None = None) -
         return _of_mapping(value)
     if hasattr(value, "columns") and hasattr(value, "to_numpy"):
         return _of_frame(value)
-    names = None if inputs is None else tuple(inputs)
+    names = None if inputs is None else tuple(as_list(inputs, "inputs"))
     if callable(getattr(value, "law", None)) and names is not None:
         from metricdp.channels.of import of
 

@@ -62,7 +62,7 @@ def rational(number: LevelLike, what: str = "level") -> Fraction:
         return number.coefficient
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal, str)):
         item = getattr(number, "item", None)  # numpy scalars
-        if item is None or isinstance(item(), bool):
+        if item is None or getattr(number, "size", 1) != 1 or isinstance(item(), bool):
             raise wrong(f"a {what} is a number, not {type(number).__name__}")
         number = item()
     try:

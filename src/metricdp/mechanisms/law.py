@@ -23,6 +23,7 @@ from metricdp.errors import ShapeError, TooLargeError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import Level
+from metricdp.exact.lists import as_list
 from metricdp.exact.weights import Weights
 from metricdp.metrics.coordinates import frozen
 from metricdp.metrics.norms import Root
@@ -95,7 +96,7 @@ def as_inputs(inputs: Iterable[Any]) -> tuple[Any, ...]:
     Raises:
         ShapeError: there is none.
     """
-    rows = tuple(frozen(point) for point in inputs)
+    rows = tuple(frozen(point) for point in as_list(inputs, "inputs"))
     if not rows:
         raise ShapeError("a channel has at least one input")
     return rows

@@ -25,6 +25,7 @@ from metricdp.errors import (
 from metricdp.exact.balls import Real, ball, precision
 from metricdp.exact.choice import Thresholds, uniform_below
 from metricdp.exact.level import Level, LevelLike, rational
+from metricdp.exact.lists import as_list
 from metricdp.exact.refine import BLOCK, Integers
 from metricdp.exact.weights import Weights
 from metricdp.mechanisms.blocks import in_blocks
@@ -385,7 +386,7 @@ def _as_set(point: Any, row: int) -> frozenset[Any]:
 
 def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
     """Declared values, each of which must be there once."""
-    listed = tuple(values)
+    listed = tuple(as_list(values, "values", "['yes', 'no']"))
     try:
         different = len(set(listed))
     except TypeError:

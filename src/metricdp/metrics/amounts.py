@@ -164,7 +164,7 @@ def positive(value: Any, what: str) -> Fraction:
 def matrix_entry(value: Any) -> Exact:
     """An entry of a distance matrix as it is: exact, and also infinite or NaN, for the axioms to judge."""
     if isinstance(value, str):
-        return float(value) if value in ("inf", "-inf", "nan") else Fraction(value)
+        return float(value) if value in ("inf", "-inf", "nan") else rational(value, "distance")
     return value if isinstance(value, float) and not math.isfinite(value) else number(value)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError, DataError, KindError, NotFiniteError, ShapeError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 
 __all__ = [
     "codes",
@@ -136,7 +137,7 @@ def distinct(values: Iterable[Any], what: str) -> tuple[Any, ...]:
     >>> distinct(["tea", [0, 1]], "point")
     ('tea', (0, 1))
     """
-    names = tuple(frozen(value) for value in values)
+    names = tuple(frozen(value) for value in as_list(values, f"{what}s"))
     if not names:
         raise ArgumentError(f"there is at least one {what}")
     seen: dict[Hashable, int] = {}

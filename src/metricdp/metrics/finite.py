@@ -16,6 +16,7 @@ from flint import arb
 from metricdp.errors import ArgumentError, NotAMetricError, ShapeError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level, LevelLike
+from metricdp.exact.lists import as_list
 from metricdp.metrics.amounts import Budget, Exact, budget, exact_ball, exact_value, matrix_entry
 from metricdp.metrics.axioms import Violation, find_violation
 from metricdp.metrics.coordinates import codes, frozen, label, mapping, to_floats
@@ -333,8 +334,9 @@ def matrix(points: Iterable[Any], distances: Any, check: bool = True) -> Matrix:
     >>> matrix("abc", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])("a", "c")
     2.0
     """
-    names = tuple(frozen(point) for point in points)
-    rows = distances.tolist() if isinstance(distances, np.ndarray) else list(distances)
+    names = tuple(frozen(point) for point in as_list(points, "points"))
+    given = distances.tolist() if isinstance(distances, np.ndarray) else distances
+    rows = [as_list(row, "distances") for row in as_list(given, "rows of distances", "[[0, 1], [1, 0]]")]
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
         raise ArgumentError("a distance matrix has one row and one column for each point")
     metric = Matrix(names, tuple(tuple(matrix_entry(value) for value in row) for row in rows))

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError, ShapeError
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import number
 from metricdp.metrics.vectors import Norm
 
@@ -82,7 +83,7 @@ def supremum(times: Sequence[int | float | Fraction] | None = None) -> Supremum:
     """
     if times is None:
         return Supremum()
-    exact = tuple(number(time, row) for row, time in enumerate(times))
+    exact = tuple(number(time, row) for row, time in enumerate(as_list(times, "times")))
     if not exact or any(later <= earlier for earlier, later in itertools.pairwise(exact)):
         raise ArgumentError("times are given one after the other, at least one")
     return Supremum(exact)

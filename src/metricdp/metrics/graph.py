@@ -14,6 +14,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError, NotAMetricError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 from metricdp.metrics.amounts import Exact, matrix_entry
 from metricdp.metrics.coordinates import frozen, label
 from metricdp.metrics.enclosures import Enclosures
@@ -130,11 +131,11 @@ def graph_of(nodes: Sequence[Any], edges: Iterable[Sequence[Any]]) -> Graph:
     >>> graph_of(["home", "park", "office"], [(0, 1, 1), (1, 2, 2.5)])("home", "office")
     3.5
     """
-    names = tuple(frozen(node) for node in nodes)
+    names = tuple(frozen(node) for node in as_list(nodes, "nodes"))
     if not names:
         raise ArgumentError("a graph has at least one node")
     shortest: dict[tuple[int, int], Fraction] = {}
-    for edge in edges:
+    for edge in as_list(edges, "edges", "[(0, 1, 2.5)]"):
         i, j, length = _edge(edge)
         for end in (i, j):
             if isinstance(end, bool) or not isinstance(end, int | np.integer) or not 0 <= end < len(names):

@@ -13,6 +13,7 @@ from flint import arb
 
 from metricdp.errors import ArgumentError, DataError, NotAMetricError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import frozen, label
 from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
@@ -49,7 +50,7 @@ class Space:
     def __init__(self, points: Iterable[Any], metric: Metric) -> None:
         if not isinstance(metric, Metric):
             raise ArgumentError(f"a metric is needed here, not {type(metric).__name__}")
-        object.__setattr__(self, "points", tuple(frozen(point) for point in points))
+        object.__setattr__(self, "points", tuple(frozen(point) for point in as_list(points, "points")))
         object.__setattr__(self, "metric", metric)
         if not self.points:
             raise ArgumentError("a space has at least one point")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from metricdp.errors import ArgumentError, NotAMetricError
+from metricdp.errors import ArgumentError, MetricDPError, NotAMetricError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level
 from metricdp.metrics.amounts import Budget, Exact, matrix_entry
@@ -102,7 +102,12 @@ def taxonomy(parents: Mapping[Any, Any], lengths: Sequence[Any] | Mapping[Any, A
     >>> d("flu", "asthma"), d("flu", "gout"), d("flu", "lungs")
     (2.0, 4.0, 1.0)
     """
-    parents = {frozen(child): frozen(parent) for child, parent in dict(parents).items()}
+    try:
+        parents = {frozen(child): frozen(parent) for child, parent in dict(parents).items()}
+    except (TypeError, ValueError) as error:
+        if isinstance(error, MetricDPError):
+            raise
+        raise ArgumentError("a taxonomy is a mapping from each child to its parent") from None
     depths: dict[Any, int] = {}
     for node in dict.fromkeys([*parents.values(), *parents]):
         line = [node]

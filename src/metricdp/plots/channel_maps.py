@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metricdp.channels.arguments import as_channel
 from metricdp.channels.channel import Channel
 from metricdp.errors import KindError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
@@ -67,6 +68,7 @@ def channel_map(
     'What is released for (0, 1)'
     """
     require_matplotlib()
+    channel = as_channel(channel, "channel_map")
     if secret not in channel.inputs:
         raise UnknownCategoryError(f"{secret!r} is not among the inputs of the channel")
     metric = None if channel.promise is None else channel.promise.metric

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metricdp.adversaries import posterior_floats
+from metricdp.channels.arguments import as_channel
 from metricdp.channels.channel import Channel
 from metricdp.exact.arrays import Floats
 from metricdp.plots.canvas import canvas, noted, shortened
@@ -64,6 +65,7 @@ def heat_map(
     >>> heat_map(C, "uniform").axes[1].get_ylabel()
     'probability of the secret, given the release'
     """
+    channel = as_channel(channel, "heat_map")
     rows, columns = _order(channel.inputs), _order(channel.outputs)
     given = channel.matrix if prior is None else np.nan_to_num(posterior_floats(prior, channel))
     matrix = given[np.ix_(rows, columns)]

@@ -13,6 +13,7 @@ import numpy as np
 from metricdp.audit.conformance import check_claim
 from metricdp.channels import of, verify
 from metricdp.errors import ArgumentError
+from metricdp.exact.lists import as_list
 from metricdp.mechanisms import Mechanism
 from metricdp.mechanisms.mechanism import as_mechanism
 from metricdp.metrics import Guarantee, Space
@@ -69,7 +70,7 @@ def check_mechanism(
     >>> print(check_mechanism(mdp.laplace(mdp.metrics.absolute()), [0.0, 1.5], only=["guarantee", "radius"]))
     LineLaplace(Laplace noise, to 9.54e-07; |x − y|-private) keeps 2 laws: guarantee, radius
     """
-    chosen, listed = as_mechanism(mechanism), list(secrets)
+    chosen, listed = as_mechanism(mechanism), as_list(secrets, "secrets")
     if len(listed) < 2:
         raise ArgumentError("at least two secrets are wanted, different from each other")
     laws = {name: _bound(law, chosen, listed) for name, law in LAWS.items()}

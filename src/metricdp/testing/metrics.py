@@ -15,6 +15,7 @@ import numpy as np
 from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import ln
+from metricdp.exact.lists import as_list
 from metricdp.metrics import Metric, capped, discrete, maximum
 from metricdp.metrics.axioms import find_violation
 from metricdp.metrics.metric import as_metric
@@ -51,7 +52,7 @@ def check_metric(metric: Metric, points: Sequence[Any], *, only: Iterable[str] |
     >>> bool(check_metric(absolute(), [0, 1, 3], only=["axioms", "scaling"]))
     True
     """
-    d, secrets = as_metric(metric), list(points)
+    d, secrets = as_metric(metric), as_list(points, "points")
     if len(secrets) < 2:
         raise ArgumentError("at least two points are wanted, different from each other")
     laws: dict[str, Law] = {

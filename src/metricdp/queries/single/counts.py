@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import ArgumentError, NotFiniteError, UnknownCategoryError
+from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import distinct, label
 from metricdp.queries.single.query import AnswerGrid, Query, check_count, is_missing, rows_of
 
@@ -49,7 +50,11 @@ class Count(Query):
     ) -> None:
         if isinstance(where, str):
             raise ArgumentError("where is a set of values, such as {'yes'}, or a function")
-        counted = where if where is None or callable(where) else frozenset(label(value) for value in where)
+        counted = (
+            where
+            if where is None or callable(where)
+            else frozenset(label(value) for value in as_list(where, "values to count", "{'yes'}"))
+        )
         declared = None if values is None else distinct(values, "value")
         count, absent = check_count(records, nulls)
         for name, value in {"where": counted, "values": declared, "records": count, "nulls": absent}.items():

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError, PolicyError
 from metricdp.exact.level import LevelLike
+from metricdp.exact.lists import as_list
 from metricdp.metrics import Metric, Space, nullable
 from metricdp.policies.cells.cell_metrics import metric_on_cells
 from metricdp.policies.cells.listed import Cells
@@ -55,7 +56,7 @@ class Universe:
     capacity: int | None = None
 
     def __init__(self, columns: Iterable[Cells], capacity: int | None = None) -> None:
-        object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "columns", tuple(as_list(columns, "columns")))
         object.__setattr__(self, "capacity", capacity)
         if not self.columns or not all(isinstance(column, Cells) for column in self.columns):
             raise ArgumentError(

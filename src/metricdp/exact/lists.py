@@ -1,0 +1,33 @@
+"""Arguments that are lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from metricdp.errors import ArgumentError
+
+__all__ = ["as_list"]
+
+
+def as_list(values: Iterable[Any], what: str, example: str = "") -> list[Any]:
+    """The values as a list.
+
+    Args:
+        values: a list, or anything else that can be gone through.
+        what: what the values are, for the error: "points".
+        example: how such a list is written; empty where that is clear.
+
+    Raises:
+        ArgumentError: it cannot be gone through.
+
+    >>> as_list("ab", "points")
+    ['a', 'b']
+    >>> as_list(3, "points", "[0, 1]")
+    Traceback (most recent call last):
+    metricdp.errors.ArgumentError: a list of points is needed here, such as [0, 1], not int
+    """
+    if isinstance(values, Iterable) and getattr(values, "ndim", True):
+        return list(values)
+    such = f", such as {example}," if example else ","
+    raise ArgumentError(f"a list of {what} is needed here{such} not {type(values).__name__}")
