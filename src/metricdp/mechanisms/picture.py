@@ -106,6 +106,8 @@ def around_zero(density: Callable[[Array], Array], radius: float, unit: str, not
 def distances_from(density: Callable[[Array], Array], radius: float, what: str, unit: str) -> NoisePicture:
     """A density of distances from the secret, up to a constant factor."""
     unit, factor = _shown(unit, radius)
+    if not radius:  # no noise to speak of: a single bar
+        return bars(np.zeros(1), np.ones(1), radius, labelled(what, unit), False)
     lengths = np.linspace(0, 1.6 * radius, _POINTS)
     heights = np.asarray(density(lengths), dtype=np.float64)
     heights = heights / (heights.sum() * (lengths[1] - lengths[0]) * factor)

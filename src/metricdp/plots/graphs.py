@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["graph"]
 
+_FLAT = 1e-6
 _MOST_LABELS = 24
 _MOST_NAMES = 80
 _NEAR = 1e-9
@@ -60,9 +61,11 @@ def graph(
     at = np.array(picture.places if places is None else [tuple(map(float, places[p])) for p in space.points])
     called = [(names or {}).get(point, name) for point, name in zip(space.points, picture.names, strict=True)]
     tight = _tight(space, channel)
+    line = float(np.ptp(at[:, 1])) <= _FLAT * float(np.ptp(at[:, 0]))
+    if line:  # whatever rounding made of it
+        at[:, 1] = 0
     wide, high = (float(span) or 1.0 for span in np.ptp(at, axis=0))
-    line = float(np.ptp(at[:, 1])) == 0
-    bends = line and any(abs(float(at[i, 0] - at[j, 0])) > 1.01 * _step(at) for i, j, _ in picture.edges)
+    bends = line and any(_over_others(at, i, j) for i, j, _ in picture.edges)
     figure, axes = canvas(ax, min(3.6, max(0.9 if line and not bends else 1.7, 2.9 * high / wide + 0.6)))
     lengths = {round(length, 9) for *_, length in picture.edges}
     few = len(picture.edges) <= _MOST_LABELS
@@ -99,10 +102,11 @@ def graph(
     return _noted(figure, axes, picture, at, called, tight, way, title)
 
 
-def _step(at: Any) -> float:
-    """The least step between points of a line."""
-    steps = np.diff(np.unique(at[:, 0]))
-    return float(steps.min()) if len(steps) else 1.0
+def _over_others(at: Any, i: int, j: int) -> bool:
+    """Whether another point of a line lies between two of them."""
+    low, high = sorted((float(at[i, 0]), float(at[j, 0])))
+    room = _FLAT * (high - low)
+    return bool(((at[:, 0] > low + room) & (at[:, 0] < high - room)).any())
 
 
 def _edges(axes: Axes, picture: GraphPicture, at: Any, bends: bool, tight: set[tuple[int, int]]) -> None:
@@ -114,7 +118,7 @@ def _edges(axes: Axes, picture: GraphPicture, at: Any, bends: bool, tight: set[t
     for i, j, _ in picture.edges:
         thick = (i, j) in tight or (j, i) in tight
         look: dict[str, Any] = {"color": COLOURS[1] if thick else FAINT, "linewidth": 2.2 if thick else 0.8}
-        if bends and abs(float(at[i, 0] - at[j, 0])) > 1.01 * _step(at):
+        if bends and _over_others(at, i, j):
             bent: dict[str, Any] = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, "connectionstyle": "arc3,rad=-0.45"}
             axes.add_patch(FancyArrowPatch(tuple(at[i]), tuple(at[j]), zorder=2, **look, **bent))
         else:

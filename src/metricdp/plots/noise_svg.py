@@ -29,7 +29,7 @@ def noise_svg(mechanism: Mechanism, unit: str | None = None, title: str = "") ->
     Args:
         mechanism: any of those on the line, in R^n, on the globe, among categories or sets.
         unit: what distances are counted in; the metric's own where it is not given.
-        title: what it shows, for those who do not see it.
+        title: what it shows, for those who do not see it; words of its own where it is not given.
 
     >>> import metricdp as mdp
     >>> "released - secret, euros" in noise_svg(mdp.laplace(mdp.metrics.absolute().within(5)), "euros")
@@ -44,8 +44,9 @@ def noise_svg(mechanism: Mechanism, unit: str | None = None, title: str = "") ->
     if picture.note:
         parts.append(_text(picture.note, _EDGE, 12, "start"))
     parts.append(_text(picture.label, _WIDTH / 2, height - 5))
+    shows = title or f"how likely a release is, by: {picture.label or 'category'}"
     return (
-        f'<svg role="img" aria-label="{html.escape(visible(title))}" viewBox="0 0 {_WIDTH:g} {height:g}" '
+        f'<svg role="img" aria-label="{html.escape(visible(shows))}" viewBox="0 0 {_WIDTH:g} {height:g}" '
         f'xmlns="http://www.w3.org/2000/svg" fill="currentColor" font-size="{_TEXT}">{"".join(parts)}</svg>'
     )
 

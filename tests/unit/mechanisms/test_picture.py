@@ -91,3 +91,8 @@ def test_units_from_outside_are_made_visible():
 def test_short_numbers():
     assert [short_number(value) for value in (0, 1234.5, 0.001234, 1e12)] == ["0", "1,234", "0.00123", "1e+12"]
     assert math.isfinite(float(np.float64(1)))
+
+
+def test_a_channel_without_noise():
+    shown = mdp.channels.Channel.from_matrix("ab", "ab", [[1, 0], [0, 1]]).picture()
+    assert (shown.shape, shown.places.tolist(), shown.heights.tolist()) == ("bars", [0.0], [1.0])
