@@ -9,9 +9,24 @@ from typing import Any
 
 from nicegui import ui
 
+from metricdp.studio.browsers import Browser
+from metricdp.studio.jobs import Job
 from metricdp.visible import visible
 
-__all__ = ["Range", "Slider", "drawn", "numbers", "panel", "picture", "pointed", "said", "table", "text_of"]
+__all__ = [
+    "Range",
+    "Slider",
+    "choice",
+    "drawn",
+    "numbers",
+    "panel",
+    "picture",
+    "pointed",
+    "progress",
+    "said",
+    "table",
+    "text_of",
+]
 
 _POINTED = """(e) => {{
     {only}
@@ -162,3 +177,56 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> str
 def text_of(text: str) -> str:
     """Text from outside as it may stand in a page."""
     return html.escape(visible(text))
+
+
+def choice(name: str, options: Sequence[str], value: str, change: Callable[[str], None]) -> Any:
+    """The browser's own list to choose from."""
+    with ui.element("select").classes("choice") as made:
+        for option in options:
+            item = ui.element("option").props(f'value="{html.escape(option)}"')
+            if option == value:
+                item.props("selected")
+            with item:
+                ui.html(html.escape(option), tag="span")
+    made.props["aria-label"] = name
+    made.on("change", lambda event: change(str(event.args)), js_handler="(e) => emit(e.target.value)")
+    return made
+
+
+def progress(browser: Browser, page: str, counted: str, finished: Callable[[Job], None]) -> None:
+    """How far the page's work is, and a button that stops it; there again after a reload.
+
+    Args:
+        browser: whose work it is.
+        page: under which its jobs are kept.
+        counted: what its progress counts.
+        finished: called once with a job that has ended.
+    """
+    seen: list[Job | None] = [None]
+    job = browser.jobs.get(page)
+    if job is not None and not job.running:
+        seen[0] = job
+    with ui.row().classes("items-center progress") as row:
+        bar = ui.element("progress").props('max=1 aria-label="Progress"')
+        told = said("")
+        ui.button("Stop", on_click=lambda: browser.jobs[page].stop(), icon="stop").props(
+            "outline no-caps color=negative"
+        )
+    row.visible = False
+
+    def look() -> None:
+        now = browser.jobs.get(page)
+        if now is None or now is seen[0]:
+            return
+        row.visible = True
+        if now.total:
+            bar.props["value"] = min(1.0, now.done / now.total)
+            told.text = f"{now.done:,.0f} of {now.total:,.0f} {counted}"
+        else:
+            told.text = f"{now.done:,.0f} {counted}" if now.done else "working"
+        if not now.running:
+            seen[0] = now
+            row.visible = False
+            finished(now)
+
+    ui.timer(0.15, look)

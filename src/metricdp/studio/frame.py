@@ -50,6 +50,12 @@ PAGES = (
         "What does it mean?",
         "Two secrets, a promise, and what somebody could conclude from a release.",
     ),
+    Page(
+        "sanitize",
+        "/sanitize",
+        "Sanitize",
+        "A private table out of a table and a policy, with the report that belongs to it.",
+    ),
 )
 """All pages, in the order of the menu."""
 

@@ -1,0 +1,56 @@
+"""The same release outside of the studio: as a command, and as a notebook."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+__all__ = ["command_text", "notebook_text"]
+
+
+def command_text(table: str, policy: str = "policy.toml", out: str = "released.parquet") -> str:
+    """The command that does the same.
+
+    >>> print(command_text("my table.csv"))
+    metricdp sanitize 'my table.csv' -o released.parquet --policy policy.toml --report report.html
+    """
+    return f"metricdp sanitize {shlex.quote(table)} -o {shlex.quote(out)} --policy {policy} --report report.html"
+
+
+def notebook_text(table: str, policy: str, out: str = "released.parquet") -> str:
+    """A notebook that does the same, with the policy in it; it opens anywhere that Jupyter's files do.
+
+    Args:
+        table: the name of the file.
+        policy: its text.
+        out: the file to make.
+
+    >>> [cell["cell_type"] for cell in json.loads(notebook_text("t.csv", "format = 2"))["cells"]]
+    ['markdown', 'code', 'code', 'code']
+    """
+    name = Path(table).name
+    cells = [
+        _cell("markdown", f"# {name}, sanitized\n\nThe policy says what is promised; the report says it in words."),
+        _cell(
+            "code", f"import metricdp as mdp\n\nPOLICY = {_literal(policy)}\npolicy = mdp.policies.Policy.parse(POLICY)"
+        ),
+        _cell("code", f"release = mdp.tables.sanitize({name!r}, policy, {out!r}, overwrite=True)\nrelease"),
+        _cell("code", "print(release.report.text())"),
+    ]
+    about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return json.dumps({"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def _cell(kind: str, text: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True)}
+    cell["id"] = f"cell-{abs(len(text)) % 10**6}-{kind}"
+    return cell | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+
+
+def _literal(text: str) -> str:
+    """Text over several lines as Python, where that is the same; else in one line."""
+    plain = "'''" not in text and "\\" not in text and not text.endswith("'") and text.isprintable() is False
+    lines = all(line.isprintable() for line in text.split("\n"))
+    return f"'''\\\n{text}'''" if plain and lines else repr(text)

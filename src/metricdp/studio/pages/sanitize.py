@@ -1,0 +1,291 @@
+"""Sanitize: a file, what is done with each of its columns, and the private table that comes out."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+import metricdp
+from metricdp.errors import MetricDPError
+from metricdp.policies.draft import Draft, answered
+from metricdp.policies.policy import Policy
+from metricdp.policies.types import TYPES
+from metricdp.sources import open_table
+from metricdp.studio.browsers import Browser
+from metricdp.studio.controls import choice, drawn, panel, picture, progress, said, table, text_of
+from metricdp.studio.files import GivenFile, file_input
+from metricdp.studio.handover import command_text, notebook_text
+from metricdp.studio.jobs import Job
+from metricdp.studio.policy_text import PolicyText
+from metricdp.visible import visible_name
+
+__all__ = ["build"]
+
+_PAGE = "sanitize"
+_SHIPPED = Path(metricdp.__file__).parent / "cli" / "demo" / "data" / "health_insurance.csv"
+_MOST_FORMS = 60
+_FIRST_ROWS = 5
+_KEYS = ("values", "columns")
+
+
+def build(browser: Browser) -> None:
+    """The page."""
+    _Sanitize(browser)
+
+
+class _Sanitize:
+    """The page's parts, and how one follows the other."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        with panel("1. The table"):
+            with ui.element("div").classes("columns"):
+                file_input(browser, "A table", ".csv,.csv.gz,.parquet,.arrow,.feather", self._given)
+                ui.button("Use the table that comes with the package", on_click=self._shipped).props("outline no-caps")
+            self.schema = ui.element("div")
+        with ui.element("div").classes("columns wide"):
+            with panel("2. Columns"):
+                self.forms = ui.element("div").classes("forms")
+            with panel("3. The policy"):
+                ui.label("The same as text. Change either; the other follows.")
+                self.editor = ui.textarea("Policy", value=self.policy.text, on_change=self._typed).props(
+                    'outlined autogrow debounce=400 spellcheck=false input-style="max-height: 34rem; min-height: 12rem"'
+                )
+                self.problems = said("problem")
+        with panel("4. Release"):
+            with ui.row():
+                ui.button("Dry run", on_click=partial(self._run, True)).props("outline no-caps")
+                ui.button("Sanitize", on_click=partial(self._run, False)).props("no-caps")
+            progress(browser, _PAGE, "rows", self._finished)
+            self.result = ui.element("div").classes("panel-inner")
+        self._show_table()
+        self._show_policy()
+        self._show_result()
+
+    # What there is
+
+    @property
+    def file(self) -> GivenFile | None:
+        return self.browser.made.get("table")
+
+    @property
+    def policy(self) -> PolicyText:
+        return PolicyText(self.browser.inputs(_PAGE, policy="")["policy"])
+
+    # The table
+
+    def _given(self, file: GivenFile) -> None:
+        try:
+            draft = _draft(file)
+        except MetricDPError as error:
+            ui.notify(str(error), type="negative")
+            return
+        self._take(file, draft.text())
+
+    def _shipped(self) -> None:
+        text = _SHIPPED.with_suffix(".toml").read_text(encoding="utf-8")
+        self._take(GivenFile(_SHIPPED.name, _SHIPPED), text)
+
+    def _take(self, file: GivenFile, text: str) -> None:
+        self.browser.made["table"] = file
+        self.browser.made.pop("released", None)
+        self.browser.change(_PAGE, policy=text)
+        self._show_table()
+        self._show_policy()
+        self._show_result()
+
+    def _show_table(self) -> None:
+        self.schema.clear()
+        if self.file is None:
+            return
+        draft = _draft(self.file)
+        rows = [[visible_name(one.name), one.holds or "text, as in every CSV file"] for one in draft.columns]
+        with self.schema:
+            ui.label(f"{self.file.shown}: {len(rows)} columns. No value has been read.")
+            with ui.expansion("Columns and types").classes("w-full"):
+                ui.html(table(["column", "holds"], rows, "Columns"), sanitize=False)
+            first = drawn()
+            ui.button("Show the first rows (secret)", on_click=lambda: picture(first, self._first_rows())).props(
+                "flat no-caps"
+            )
+
+    def _first_rows(self) -> str:
+        """The first rows, marked as what they are."""
+        assert self.file is not None
+        with open_table(self.file.path) as opened:
+            batch = next(iter(opened.batches()), None)
+        found = [] if batch is None else batch.slice(0, _FIRST_ROWS).to_pylist()
+        names = list(found[0]) if found else []
+        cells = [["missing" if row[name] is None else str(row[name])[:60] for name in names] for row in found]
+        return (
+            '<div class="secret"><b>Secret: these are values of the table. Decide nothing by them.</b>'
+            f"{table([visible_name(name) for name in names], cells, 'The first rows, secret')}</div>"
+        )
+
+    # The policy
+
+    def _typed(self, event: Any) -> None:
+        if event.value != self.policy.text:
+            self.browser.change(_PAGE, policy=event.value or "")
+            self._show_policy()
+
+    def _write(self, policy: PolicyText, again: bool = False) -> None:
+        """Take a policy that a form made."""
+        self.browser.change(_PAGE, policy=policy.text)
+        self.editor.value = policy.text
+        self._show_policy(again)
+
+    def _show_policy(self, forms: bool = True) -> None:
+        policy = self.policy
+        if self.editor.value != policy.text:
+            self.editor.value = policy.text
+        self.problems.text = "" if self.file is None else "\n".join(policy.problems[:12])
+        if self.file is None or policy.tree is None:
+            return
+        if forms:
+            self.forms.clear()
+            self.consequences: dict[str, Any] = {}
+            self.errors: dict[str, Any] = {}
+            with self.forms:
+                for name in list(policy.entries)[:_MOST_FORMS]:
+                    self._form(name)
+                if len(policy.entries) > _MOST_FORMS:
+                    ui.label(f"And {len(policy.entries) - _MOST_FORMS} more: change them in the text.")
+        for name in self.consequences:
+            self._follow(name)
+
+    def _form(self, name: str) -> None:
+        entry = self.policy.entries[name]
+        kind = entry.get("type", "?")
+        shown = visible_name(name)
+        with ui.element("section").classes("entry").props(f'aria-label="{text_of(shown)}"'):
+            ui.html(text_of(shown), tag="h3")
+            choice(f"What {shown} is", ["?", *TYPES.names], kind, partial(self._retype, name))
+            with ui.element("div").classes("fields"):
+                for question in TYPES[kind].questions if kind in TYPES else ():
+                    ui.input(
+                        question.key,
+                        value=_written(entry.get(question.key, "")),
+                        on_change=partial(self._answer, name, question.key),
+                    ).props("dense outlined debounce=400").tooltip(question.words)
+                found = self.policy.error(name)
+                if found is not None and ("within" in entry or "factor" in entry):
+                    self.errors[name] = ui.number(found[0], value=float(f"{found[1]:.4g}"), min=0)
+                    self.errors[name].props("dense outlined debounce=600")
+                    self.errors[name].on_value_change(partial(self._wanted, name))
+            self.consequences[name] = said("consequence")
+
+    def _follow(self, name: str) -> None:
+        """Say what a column's entry means."""
+        try:
+            self.consequences[name].text = self.policy.consequence(name)
+        except MetricDPError as error:
+            self.consequences[name].text = str(error)
+        found = self.policy.error(name)
+        if found is not None and name in self.errors:
+            now = float(f"{found[1]:.4g}")
+            if self.errors[name].value != now:
+                self.errors[name].value = now
+
+    def _retype(self, name: str, kind: str) -> None:
+        old = self.policy.entries.get(name, {})
+        asked = [question.key for question in TYPES[kind].questions] if kind in TYPES else []
+        entry = {"type": kind} | {key: old.get(key, "?") for key in asked}
+        self._write(self.policy.with_entry(name, entry), again=True)
+
+    def _answer(self, name: str, key: str, event: Any) -> None:
+        entry, typed = dict(self.policy.entries.get(name, {})), (event.value or "").strip()
+        if _written(entry.get(key, "")) == typed:
+            return
+        entry.pop(key, None)
+        if typed:
+            found = answered(typed)
+            split = key in _KEYS and isinstance(found, str) and found != "?"
+            entry[key] = [part.strip() for part in found.split(",")] if split else found
+        self._write(self.policy.with_entry(name, entry), again=name not in self.errors)
+
+    def _wanted(self, name: str, event: Any) -> None:
+        found = self.policy.error(name)
+        if event.value is None or found is None or event.value == float(f"{found[1]:.4g}"):
+            return
+        try:
+            self._write(self.policy.with_error(name, float(event.value)), again=True)
+        except MetricDPError as error:
+            ui.notify(str(error), type="negative")
+
+    # The release
+
+    def _run(self, dry: bool) -> None:
+        running = self.browser.jobs.get(_PAGE)
+        if self.file is None or (running is not None and running.running):
+            ui.notify("Give a table first." if self.file is None else "It is running already.")
+            return
+        file, text, out = self.file, self.policy.text, self.browser.new_file(".parquet")
+
+        def work(job: Job) -> Any:
+            policy = Policy.parse(text)
+            return metricdp.tables.sanitize(
+                file.path, policy, None if dry else out, dry_run=dry, progress=job.report, check_first=dry
+            )
+
+        self.browser.made.pop("released", None)
+        self._show_result()
+        self.browser.jobs[_PAGE] = Job(work)
+
+    def _finished(self, job: Job) -> None:
+        if job.result is not None:
+            self.browser.made["released"] = (job.result, self.policy.text)
+        self._show_result(job.problem)
+
+    def _show_result(self, problem: str = "") -> None:
+        self.result.clear()
+        with self.result:
+            if problem:
+                ui.label(problem).classes("problem").props('role="alert"')
+            found = self.browser.made.get("released")
+            if found is None or self.file is None:
+                return
+            release, text = found
+            if release.checked is not None:
+                ui.label(f"Nothing was released: {release.check_words}.").props('role="status"')
+                return
+            ui.label(f"Released: {release.report.rows:,} rows.").props('role="status"')
+            name = f"{self.file.name.partition('.')[0]}-released.parquet"
+            report = release.report
+            with ui.row():
+                for label, give in (
+                    ("Table", lambda: ui.download.file(release.path, name)),
+                    ("Report", lambda: ui.download.content(report.html(), "report.html")),
+                    ("Policy", lambda: ui.download.content(text, "policy.toml")),
+                    ("Notebook", lambda: ui.download.content(notebook_text(self.file.name, text), "sanitize.ipynb")),
+                ):
+                    ui.button(f"Download: {label}", on_click=give, icon="download").props("outline no-caps")
+            ui.label("The same as a command:")
+            ui.html(f'<pre class="text">{text_of(command_text(self.file.name))}</pre>', sanitize=False)
+            report_box = '<pre class="text report" tabindex="0" role="region" aria-label="Report">'
+            ui.html(f"{report_box}{_lines(report.text())}</pre>", sanitize=False)
+
+
+def _draft(file: GivenFile) -> Draft:
+    """The questions about a table, which is opened and not read."""
+    with open_table(file.path) as opened:
+        types = {
+            name: None if name in opened.untyped.columns else kind
+            for name, kind in zip(opened.schema.names, opened.schema.types, strict=True)
+        }
+    return Draft.of(types, file.name)
+
+
+def _written(value: Any) -> str:
+    """An answer as somebody would type it."""
+    if isinstance(value, list):
+        return f"[{', '.join(json.dumps(part) if isinstance(part, str) else str(part) for part in value)}]"
+    return str(value)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(text_of(line) for line in text.splitlines())

@@ -1,0 +1,172 @@
+"""A policy as it is being written: its text, what each column's entry says, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from metricdp.errors import ArgumentError, MetricDPError, PolicyError
+from metricdp.metrics.words import percent
+from metricdp.policies import ColumnType, Policy
+from metricdp.policies._toml import written
+from metricdp.policies.quantities import quantity, unit_in
+
+__all__ = ["PolicyText"]
+
+_STEPS = 60
+_LARGEST_FACTOR = 1e9
+
+
+@dataclass(frozen=True)
+class PolicyText:
+    r"""The text of a policy, finished or not.
+
+    Attributes:
+        text: as somebody wrote it.
+
+    >>> draft = PolicyText('format = 2\n[columns.age]\ntype = "integer"\nwithin = "5 years"\n')
+    >>> print(draft.consequence("age"))
+    odds within a factor 2 at 5 years; half within 5 years, 95% within 22 years
+    >>> print(draft.with_error("age", 50).entries["age"]["within"])
+    11.6 years
+    """
+
+    text: str
+
+    @cached_property
+    def tree(self) -> dict[str, Any] | None:
+        """What is written, if it is TOML."""
+        try:
+            return tomllib.loads(self.text, parse_float=Decimal)
+        except (tomllib.TOMLDecodeError, ValueError):
+            return None
+
+    @cached_property
+    def entries(self) -> dict[str, dict[str, Any]]:
+        """For each column what is written under it; a word alone is its type."""
+        columns = (self.tree or {}).get("columns", {})
+        found = columns if isinstance(columns, Mapping) else {}
+        return {name: dict(entry) if isinstance(entry, Mapping) else {"type": entry} for name, entry in found.items()}
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """What is wrong with it, or still open; nothing where it can be used."""
+        try:
+            _ = Policy.parse(self.text).guarantee
+        except PolicyError as error:
+            return list(error.problems)
+        except MetricDPError as error:
+            return [str(error)]
+        return []
+
+    def with_entry(self, name: str, entry: Mapping[str, Any]) -> PolicyText:
+        """The same with another entry for a column; what else is written stays, but for remarks."""
+        tree = self.tree
+        if tree is None:
+            raise ArgumentError("the policy is not TOML; correct its text first")
+        columns = {**tree.get("columns", {}), name: dict(entry)}
+        return PolicyText(written({**tree, "columns": columns}))
+
+    def column(self, name: str) -> ColumnType:
+        """One column, whatever is said of the others.
+
+        Raises:
+            PolicyError: with what is wrong with its entry, or still open.
+        """
+        return _column(name, self.entries.get(name, {}))
+
+    def consequence(self, name: str) -> str:
+        """What a column's entry promises, and the error to expect."""
+        column = self.column(name)
+        if column.mechanism is None:
+            return {"drop": "it is left out", "keep": "it is public, and released as it is"}.get(column.release, "")
+        said = "; ".join(column.mechanism.expected_error(column.measure).words)
+        return "; ".join(part for part in (column.level_words, said) if part)
+
+    def error(self, name: str) -> tuple[str, float] | None:
+        """How accurate a column is, as what it is and a number; None where it has no noise or is not finished."""
+        try:
+            return _error(self.column(name))
+        except MetricDPError:
+            return None
+
+    def with_error(self, name: str, wanted: float) -> PolicyText:
+        """The same with the strongest promise for a column whose error is what is wanted.
+
+        Raises:
+            ArgumentError: it cannot be had, or the column has no promise that could be changed.
+        """
+        entry = self.entries.get(name, {})
+        found = self.error(name)
+        if found is None or wanted <= 0:
+            raise ArgumentError("say first what the column is and what is promised; an error is positive")
+        if "within" in entry:
+            return self.with_entry(name, {**entry, "within": _within(name, entry, wanted, found[1])})
+        if "factor" in entry:
+            return self.with_entry(name, entry | {"factor": _factor(name, entry, wanted)})
+        raise ArgumentError("its promise is written neither with within nor with factor: change it in the text")
+
+
+def _column(name: str, entry: Mapping[str, Any]) -> ColumnType:
+    return Policy.of({"format": 2, "columns": {name: entry}}).columns[0]
+
+
+def _error(column: ColumnType) -> tuple[str, float] | None:
+    if column.mechanism is None:
+        return None
+    expected = column.mechanism.expected_error(column.measure)
+    if expected.radius_95 is not None:
+        unit = column.measure.unit or expected.unit
+        return f"95% of releases within{f' ({unit})' if unit else ''}", expected.radius_95
+    if expected.truth is not None:
+        return "released as it is, in percent", 100 * expected.truth
+    return None
+
+
+def _within(name: str, entry: Mapping[str, Any], wanted: float, now: float) -> str:
+    """The longest distance, in three digits, with which 95% of releases are as near as wanted."""
+    unit = unit_in(entry["within"])
+    begin = float(quantity(entry["within"], ""))
+
+    def reach(length: float) -> float:
+        found = _error(_column(name, {**entry, "within": f"{_plain(length)} {unit}".strip()}))
+        return math.inf if found is None else found[1]
+
+    length = _digits(1.1 * begin * wanted / now, math.floor)
+    for _ in range(_STEPS):
+        if reach(length) <= wanted:
+            return f"{_plain(length)} {unit}".strip()
+        length = _digits(length * min(0.996, 1.1 * wanted / reach(length)), math.floor)
+    raise ArgumentError(f"no promise gives an error of {wanted:g}: its values are whole, or its bounds too wide")
+
+
+def _factor(name: str, entry: Mapping[str, Any], wanted: float) -> Decimal:
+    """The smallest factor, in three digits, with which the truth is released as often as wanted, in percent."""
+
+    def share(factor: float) -> float:
+        found = _error(_column(name, {**entry, "factor": Decimal(_plain(factor))}))
+        return 0.0 if found is None else found[1]
+
+    low, high = 1.001, _LARGEST_FACTOR
+    if not share(low) < wanted <= share(high):
+        raise ArgumentError(f"it is released as it is in {percent(share(low) / 100)} of cases at least, below 100%")
+    for _ in range(_STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if share(middle) >= wanted else (middle, high)
+    return Decimal(_plain(_digits(high, math.ceil)))
+
+
+def _digits(number: float, rounding: Callable[[float], int]) -> float:
+    """A number in three digits."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return rounding(round(number / step, 6)) * step
+
+
+def _plain(number: float) -> str:
+    text = f"{number:.6g}"
+    return f"{Decimal(text):f}"

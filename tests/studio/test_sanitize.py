@@ -1,0 +1,111 @@
+"""Sanitize, as a person would use it."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+POLICY = """format = 2
+[columns.age]
+type = "integer"
+within = "5 years"
+bounds = [0, 100]
+missing = "refuse"
+[columns.name]
+type = "drop"
+"""
+
+
+def editor(visitor):
+    return visitor.page.get_by_role("textbox", name="Policy", exact=True)
+
+
+def downloaded(visitor, name, folder):
+    with visitor.page.expect_download() as waiting:
+        visitor.button(f"Download: {name}").click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_the_story_of_the_shipped_table(visit, axe, tmp_path):
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.button("Use the table that comes with the package").click()
+    visitor.shows("16 columns. No value has been read.")
+    income = page.get_by_role("region", name="income", exact=True)
+    income.get_by_text("odds within a factor 2 at 1,000 dollars").wait_for()
+    income.get_by_label("95% of releases within (dollars)").fill("2000")
+    income.get_by_text("95% within 2,0").or_(income.get_by_text("95% within 1,99")).first.wait_for()
+    assert 'within = "46' in editor(visitor).input_value(), "the promise follows the accuracy that is wanted"
+    income.get_by_label("within", exact=True).fill("800 dollars")
+    income.get_by_text("odds within a factor 2 at 800 dollars").wait_for()
+    assert 'within = "800 dollars"' in editor(visitor).input_value()
+    visitor.goto("sanitize")
+    assert 'within = "800 dollars"' in editor(visitor).input_value(), "nothing is lost on a reload"
+    visitor.button("Dry run").click()
+    visitor.shows("Nothing was released")
+    visitor.button("Sanitize").click()
+    visitor.shows("Released: 5,630 rows.")
+    visitor.shot("sanitize")
+    assert visitor.violations(axe) == []
+    table = downloaded(visitor, "Table", tmp_path)
+    assert pq.read_table(table).num_rows == 5630
+    assert "income" in downloaded(visitor, "Report", tmp_path).read_text()
+    assert "800 dollars" in downloaded(visitor, "Policy", tmp_path).read_text()
+    notebook = json.loads(downloaded(visitor, "Notebook", tmp_path).read_text())
+    assert "800 dollars" in "".join(line for cell in notebook["cells"] for line in cell["source"])
+    visitor.shows("metricdp sanitize health_insurance.csv -o released.parquet --policy policy.toml")
+
+
+def test_a_file_of_ones_own_is_asked_about(visit, tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text("name,age\nAnn <b>Zeta</b>,31\nBob,47\n")
+    visitor = visit(viewport={"width": 390, "height": 800})
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", people)
+    visitor.shows("2 columns. No value has been read.")
+    assert "Zeta" not in page.content(), "values only if somebody asks"
+    visitor.button("Show the first rows (secret)").click()
+    visitor.shows("Secret: these are values of the table")
+    visitor.shows("Ann <b>Zeta</b>")
+    visitor.button("Sanitize").click()
+    page.get_by_role("alert").wait_for()
+    page.get_by_label("What name is").select_option("drop")
+    page.get_by_role("region", name="name", exact=True).get_by_text("it is left out").wait_for()
+    editor(visitor).fill(POLICY)
+    visitor.shows("odds within a factor 2 at 5 years")
+    assert visitor.fits()
+    visitor.button("Sanitize").click()
+    visitor.shows("Released: 2 rows.")
+    visitor.shot("sanitize-390")
+    assert "Zeta" not in downloaded(visitor, "Report", tmp_path).read_text()
+    visitor.button("Undo").click()
+    page.wait_for_function("text => document.querySelector('textarea').value !== text", arg=POLICY)
+
+
+def test_a_million_rows_do_not_freeze_the_page(visit, tmp_path):
+    big = tmp_path / "big.parquet"
+    pq.write_table(
+        pa.table({"name": pa.array(["x"]).take(pa.array(np.zeros(10**6, int))), "age": np.arange(10**6) % 100}), big
+    )
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", big)
+    visitor.shows("2 columns. No value has been read.")
+    editor(visitor).fill(POLICY)
+    visitor.shows("odds within a factor 2 at 5 years")
+    visitor.button("Sanitize").click()
+    visitor.button("Stop").wait_for()
+    visitor.button("Stop").click()
+    visitor.shows("Stopped; nothing was kept.")
+    visitor.button("Sanitize").click()
+    visitor.button("Stop").wait_for()
+    page.get_by_label("What name is").select_option("keep")
+    page.get_by_role("region", name="name", exact=True).get_by_text("it is public").wait_for()
+    assert visitor.button("Stop").is_visible() or visitor.page.get_by_text("Released").is_visible()
+    visitor.shows("Released: 1,000,000 rows.")
