@@ -56,6 +56,16 @@ PAGES = (
         "Sanitize",
         "A private table out of a table and a policy, with the report that belongs to it.",
     ),
+    Page("ask", "/ask", "Ask", "Questions in SQL, what they cost, and answers with error bars."),
+    Page(
+        "best",
+        "/best",
+        "Best mechanism",
+        "The best that can be had for a promise, with a proof; and channels verified.",
+    ),
+    Page(
+        "estimate", "/estimate", "Estimate and audit", "What a released table says; and how a broken mechanism shows."
+    ),
 )
 """All pages, in the order of the menu."""
 

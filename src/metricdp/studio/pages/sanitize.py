@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -21,12 +20,12 @@ from metricdp.studio.files import GivenFile, file_input
 from metricdp.studio.handover import command_text, notebook_text
 from metricdp.studio.jobs import Job
 from metricdp.studio.policy_text import PolicyText
+from metricdp.studio.shipped import shipped_policy, shipped_table
 from metricdp.visible import visible_name
 
 __all__ = ["build"]
 
 _PAGE = "sanitize"
-_SHIPPED = Path(metricdp.__file__).parent / "cli" / "demo" / "data" / "health_insurance.csv"
 _MOST_FORMS = 60
 _FIRST_ROWS = 5
 _KEYS = ("values", "columns")
@@ -87,8 +86,7 @@ class _Sanitize:
         self._take(file, draft.text())
 
     def _shipped(self) -> None:
-        text = _SHIPPED.with_suffix(".toml").read_text(encoding="utf-8")
-        self._take(GivenFile(_SHIPPED.name, _SHIPPED), text)
+        self._take(shipped_table(), shipped_policy())
 
     def _take(self, file: GivenFile, text: str) -> None:
         self.browser.made["table"] = file

@@ -1,0 +1,56 @@
+"""Best mechanism, as a person would use it."""
+
+import json
+
+import pytest
+
+import metricdp as mdp
+
+pytestmark = pytest.mark.xdist_group("studio")
+
+
+def test_the_story_of_four_places(visit, axe, tmp_path):
+    visitor = visit()
+    page = visitor.goto("best")
+    visitor.button("Find it").click()
+    visitor.shows("Certified; gap")
+    visitor.shows("exponential mechanism")
+    page.get_by_label("Secret place").select_option("place 2")
+    page.locator("svg[aria-label*='where place 2 is released']").wait_for()
+    visitor.shot("best")
+    assert visitor.violations(axe) == []
+    with page.expect_download() as waiting:
+        visitor.button("Download: Channel").click()
+    path = tmp_path / "channel.json"
+    waiting.value.save_as(path)
+    channel = mdp.sources.read_channel(path)
+    space = mdp.Space(channel.inputs, mdp.metrics.great_circle().within(2000))
+    assert mdp.channels.verify(channel, space)
+    visitor.upload("A channel", path)
+    visitor.shows("channel.json: holds")
+    broken = json.loads(path.read_text())
+    broken["weights"][0][:2] = broken["weights"][0][1::-1]
+    (tmp_path / "broken.json").write_text(json.dumps(broken))
+    visitor.upload("A channel", tmp_path / "broken.json")
+    visitor.shows("broken.json: does NOT hold")
+
+
+def test_places_are_clicked_and_given_and_three_have_a_simplex(visit, tmp_path):
+    visitor = visit(viewport={"width": 390, "height": 800})
+    page = visitor.goto("best")
+    page.locator("svg[aria-label='4 places']").wait_for()
+    box = page.locator(".drawn").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 4)
+    page.locator("svg[aria-label='5 places']").wait_for()
+    visitor.button("Undo").click()
+    page.locator("svg[aria-label='4 places']").wait_for()
+    (tmp_path / "places.csv").write_text(
+        "name,latitude,longitude,weight\na,52.5,13.4,3\nb,52.51,13.42,1\nc,52.49,13.45,1\n"
+    )
+    visitor.upload("Places of your own", tmp_path / "places.csv")
+    page.locator("svg[aria-label='3 places']").wait_for()
+    visitor.button("Find it").click()
+    visitor.shows("Certified; gap")
+    page.locator("svg[aria-label*='triangle of priors']").wait_for()
+    assert visitor.fits()
+    visitor.shot("best-390")

@@ -1,0 +1,58 @@
+from fractions import Fraction
+
+import pytest
+
+import metricdp as mdp
+from metricdp.errors import FileError
+from metricdp.studio.placement import LOSSES, Placement, read_places
+
+PLACES = ((48.85, 2.33), (48.86, 2.33), (48.85, 2.36))
+
+
+def made(loss="distance", weights=(1, 2, 3)):
+    return Placement(PLACES, weights, Fraction(500), Fraction(2), loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_is_that_of_the_package_and_none_is_better_than_the_best(loss):
+    placement = made(loss)
+    best = placement.best(1e-3, None)
+    assert placement.expected_loss(best) == pytest.approx(best.loss, rel=1e-9)
+    assert mdp.channels.verify(best, placement.space)
+    assert placement.expected_loss(placement.exponential()) >= best.bound
+
+
+def test_laplace_noise_costs_at_least_the_bound_too():
+    placement = made()
+    with mdp.seeded(1):
+        mean, error = placement.laplace()
+    assert 0 < error < mean
+    assert mean + 7 * error >= placement.best(1e-3, None).bound
+
+
+def test_places_are_read(tmp_path):
+    file = tmp_path / "places.csv"
+    file.write_text("Name,LAT,lon,Population\na,52.5,13.4,3\n\nb,52.6,13.5,0\n")
+    assert read_places(file) == ([(52.5, 13.4), (52.6, 13.5)], [3.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a,b\n1,2\n",
+        "latitude,longitude\n52,13\n",
+        "latitude,longitude\n52,13\n52,13\n",
+        "latitude,longitude\n95,13\n52,13\n",
+        "latitude,longitude\nnan,13\n52,13\n",
+        "latitude,longitude\n52\n53,13\n",
+        "latitude,longitude,weight\n52,13,-1\n53,13,2\n",
+        "latitude,longitude,weight\n52,13,0\n53,13,0\n",
+        "latitude,longitude\n" + "".join(f"{row / 10},1\n" for row in range(61)),
+    ],
+)
+def test_what_are_no_places_is_refused(tmp_path, text):
+    file = tmp_path / "places.csv"
+    file.write_text(text)
+    with pytest.raises(FileError):
+        read_places(file)
