@@ -129,7 +129,14 @@ class _Calls:
 
     def _release(self, name: str, values: Any, keys: Any) -> Any:
         if name not in self._only:
-            self._only[name] = self._private.only(name)
+            try:
+                self._only[name] = self._private.only(name)
+            except ArgumentError:  # without the name: it may be a value of a column that was given by mistake
+                names = ", ".join(column.name for column in self._private.policy.columns if column.release == "noise")
+                raise ArgumentError(
+                    f"the policy releases no column of that name with noise; it does: {names or 'none'}. Write the "
+                    "name in single quotes: metricdp(salary, 'income')"
+                ) from None
         private = self._only[name]
         columns = private.policy.columns[0].columns
         array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
