@@ -13,6 +13,7 @@ from metricdp.policies._lines import Lines
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.entry import OPEN, ColumnEntry, Mistake
 from metricdp.policies.person import Person
+from metricdp.policies.standard import NEIGHBOURS, Standard
 from metricdp.policies.types import TYPES
 from metricdp.sources.dialect import Dialect, read_dialect
 
@@ -20,7 +21,7 @@ __all__ = ["FORMAT", "Reader"]
 
 FORMAT = 2
 
-_TOP = ("format", "ledger", "records", "capacity", "absent", "rows", "person", "columns", "csv")
+_TOP = ("format", "ledger", "records", "capacity", "absent", "standard", "rows", "person", "columns", "csv")
 _ALWAYS = ("type", "columns", "release")
 _OLD = (
     "format = 1 is no longer read. One file of format 2 now serves sanitize, explain and query: write what was "
@@ -59,8 +60,9 @@ class Reader:
         version = tree.get("format")
         if version != FORMAT or type(version) is not int:
             self._problem(("format",), f"format = {FORMAT} is wanted, the version this program reads")
-        columns = self._columns()
         person = self._person()
+        self._standard = self._standard_privacy(1 if person is None else person.rows)
+        columns = self._columns()
         if person is not None and any(person.column in column.columns for column in columns):
             self._problem(("person",), f"column {person.column!r} is the person's; it needs no entry under columns")
         order = self._order()
@@ -69,6 +71,7 @@ class Reader:
             "person": person,
             "order": order,
             "ledger": self._one_of(tree, (), "ledger", ("optional", "required")),
+            "standard": self._standard,
             **self._size(),
             "dialect": self._dialect(columns),
             "text": text,
@@ -102,7 +105,7 @@ class Reader:
             self._problem(path, f"column {name!r}: a type is wanted, one of {', '.join(TYPES.names)}")
             return None
         try:
-            entry = ColumnEntry(name, tree, lambda inner: self._lines.of((*path, *inner)))
+            entry = ColumnEntry(name, tree, lambda inner: self._lines.of((*path, *inner)), self._standard)
         except Mistake as mistake:
             self._problem((*path, mistake.key), f"column {name!r}: {mistake.problem}")
             return None
@@ -179,6 +182,27 @@ class Reader:
         missing = self._one_of(entry, ("person",), "missing", ("refuse", "drop"))
         return Person(column, rows, excess, release, missing, self._lines.of(("person",)))
 
+    def _standard_privacy(self, rows: int) -> Standard | None:
+        """One epsilon for a person, where the policy says it in one line."""
+        entry = self._tree.get("standard")
+        if entry is None:
+            return None
+        if not isinstance(entry, dict):
+            self._problem(("standard",), 'standard: write standard = {epsilon = 1, neighbours = "add or remove"}')
+            return None
+        self._unknown(entry, ("epsilon", "neighbours"), ("standard",))
+        if self._asked(entry, ("standard",)):
+            return None
+        if entry.get("neighbours") not in NEIGHBOURS:
+            told = "one person more or less, or one replaced? write neighbours = 'add or remove', or 'replace'"
+            self._problem(("standard", "neighbours"), f"standard: {told}")
+            return None
+        try:
+            return Standard(Level.parse(entry.get("epsilon", "")), entry["neighbours"], rows)
+        except MetricDPError as error:
+            self._problem(("standard", "epsilon"), f"standard: epsilon: {error}")
+            return None
+
     def _order(self) -> Any:
         entry = self._tree.get("rows", {})
         if not isinstance(entry, dict):
@@ -202,6 +226,15 @@ class Reader:
             told = "records is for a number of records that is public, capacity for one that is not: one of the two"
             self._problem(("capacity",), told)
             return found
+        if self._standard is not None:
+            wanted = "records" if self._standard.absent is None else "capacity"
+            if "absent" in top:
+                self._problem(("absent",), "absent: standard = {..} says already how far an absent record is")
+            elif set(top) - {wanted}:
+                number = "public" if wanted == "records" else "secret"
+                told = f"with neighbours = {self._standard.neighbours!r} the number of records is {number}"
+                self._problem((next(iter(top)),), f"{told}: say {wanted} = ..")
+            return found | {"absent": self._standard.absent, wanted: top.get(wanted)}
         if ("capacity" in top) != ("absent" in top):
             told = "absent = .., how far an absent record is from any other, goes with capacity = .."
             self._problem(("absent" if "absent" in top else "capacity",), told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,12 @@ class Askable:
         return self.policy.absent
 
     @property
+    def apart(self) -> Level | None:
+        """How far two records are apart at most, where the policy says that and none can be absent."""
+        standard = self.policy.standard
+        return None if standard is None or standard.absent is not None else standard.between
+
+    @property
     def most(self) -> int:
         """The greatest number of records there can be."""
         most = self.records if self.capacity is None else self.capacity
@@ -130,7 +137,20 @@ class Askable:
         """How far apart two records are that differ in these columns only; None where nothing tells them apart."""
         chosen = {name: self.metric(name) for name in names}
         metric = attributes(chosen) if chosen else None
-        return metric if self.absent is None else absent_at(metric, self.absent)
+        return self.together(metric)
+
+    def together(self, metric: Metric | None, part: Fraction = Fraction(1)) -> Metric | None:
+        """The metric of records from that of all their columns: they may be absent, or no farther apart than a level.
+
+        Args:
+            metric: the sum over the columns; None where nothing tells two records apart that are there.
+            part: of those levels, which may be spent.
+        """
+        if self.absent is not None:
+            return absent_at(metric, self.absent * part)
+        if self.apart is None or metric is None or len(metric.parts) < 2:
+            return metric
+        return capped(metric, self.apart * part)
 
     def guarantee(self, names: Iterable[str]) -> Guarantee | None:
         """What answers promise that depend on these columns only; None where they tell nothing secret."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from metricdp.policies.quantities import quantity
+from metricdp.policies.standard import Standard
 
 __all__ = ["OPEN", "ColumnEntry", "Missing", "Mistake", "Outside", "Release"]
 
@@ -45,10 +46,17 @@ class ColumnEntry:
         name: what the policy calls the column.
         line: where the entry begins.
         columns: the columns of the table that it is about.
+        standard: the level of all columns, where the policy says it in one line; None where each says its own.
     """
 
-    def __init__(self, name: str, tree: Mapping[str, Any], line_of: Callable[[tuple[str, ...]], int]) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        tree: Mapping[str, Any],
+        line_of: Callable[[tuple[str, ...]], int],
+        standard: Standard | None = None,
+    ) -> None:
+        self.name, self.standard = name, standard
         self.tree = tree
         self.line = line_of(())
         self.line_of = line_of

@@ -21,6 +21,7 @@ from metricdp.metrics.toml import from_tree
 from metricdp.metrics.words import Measure
 from metricdp.policies.entry import ColumnEntry, Missing, Mistake
 from metricdp.policies.quantities import example, factor_level, quantity, unit_in
+from metricdp.policies.standard import Standard
 
 __all__ = ["Written", "equal_level", "level_by_distance", "missing_distance", "wanted_distance", "with_missing"]
 
@@ -71,6 +72,8 @@ def level_by_distance(entry: ColumnEntry, base: Metric, unit: str = "", measure:
         unit: what that distance is counted in; empty where any name may be written.
         measure: what reports count it in, where that is neither the unit nor what is written.
     """
+    if entry.standard is not None:
+        return _standard(entry, entry.standard)
     if "metric" in entry:
         return _whole(entry, ("within", "factor", "epsilon", "per"))
     written = entry.tree.get("within", entry.tree.get("per"))
@@ -103,6 +106,8 @@ def wanted_distance(unit: str) -> str:
 
 def equal_level(entry: ColumnEntry) -> Written | None:
     """The level of a column any two values of which lie equally far apart; None where none is written."""
+    if entry.standard is not None:
+        return _standard(entry, entry.standard)
     if "metric" in entry:
         return _whole(entry, ("factor", "epsilon"))
     if "epsilon" in entry:
@@ -156,6 +161,17 @@ def with_missing(metric: Metric, missing: Missing, distance: Fraction | None) ->
         return metric  # it knows missing values by itself
     near = unit if unit.greatest != math.inf and unit.greatest <= 2 * distance else capped(unit, 2 * distance)
     return nullable(near, distance) * metric.level
+
+
+def _standard(entry: ColumnEntry, standard: Standard) -> Written | None:
+    """The level that the policy says once for all columns; one that is released as it is has none."""
+    for key in ("within", "factor", "epsilon", "per", "metric", "missing_distance"):
+        if key in entry:
+            raise Mistake(key, f"{key} is not used here: standard = {{..}} gives every column its level")
+    if entry.tree.get("release") == "keep":
+        return None
+    words = f"epsilon {standard.epsilon} for a person"
+    return Written(standard.between * discrete(), words, None, False, Measure(""), whole=True)
 
 
 def _whole(entry: ColumnEntry, others: tuple[str, ...]) -> Written:

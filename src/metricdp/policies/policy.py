@@ -14,6 +14,7 @@ from metricdp.exact.level import Level
 from metricdp.metrics import Guarantee, attributes
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.person import Person
+from metricdp.policies.standard import Standard
 from metricdp.sources.dialect import Dialect
 from metricdp.visible import visible_name
 
@@ -40,6 +41,7 @@ class Policy:
         dialect: how a CSV file writes its values, where the source is one.
         text: the policy as it was written.
         ledger: whether a release has to be charged to a ledger.
+        standard: one epsilon for a person, where the policy says it in one line; see `Standard`.
 
     >>> policy = Policy.parse('''
     ... format = 2
@@ -63,6 +65,7 @@ class Policy:
     text: str
     dialect: Dialect = field(default_factory=Dialect)
     ledger: Literal["optional", "required"] = "optional"
+    standard: Standard | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -145,6 +148,13 @@ class Policy:
         Raises:
             PolicyError: a column cannot be released with noise, or none is.
         """
+        if self.standard is not None:
+            raise PolicyError(
+                [
+                    "standard = {..} is about answers to questions: for a table with noise in every row, give each "
+                    "column a level of its own (within, epsilon or metric)"
+                ]
+            )
         unserved = [column.unserved for column in self.columns if column.unserved is not None]
         if unserved:
             raise PolicyError(unserved)
@@ -226,6 +236,9 @@ class Policy:
             "records": self.records,
             "capacity": self.capacity,
             "absent": None if self.absent is None else str(self.absent),
+            "standard": None
+            if self.standard is None
+            else {"epsilon": str(self.standard.epsilon), "neighbours": self.standard.neighbours},
             "order": self.order,
             "text": self.text,
         }

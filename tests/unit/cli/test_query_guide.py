@@ -12,6 +12,7 @@ import sys
 from tests.guides import GUIDES, SOURCE, blocks
 
 GUIDE = GUIDES / "answer-questions-about-a-table.md"
+STANDARD = GUIDES / "standard-differential-privacy.md"
 DATA = SOURCE / "cli" / "demo" / "data"
 ANSWER = re.compile(r"-?[\d,.]+ ± [\d,.]+(?: \?)?")
 BAR = re.compile(r"± ([\d,.]+)")
@@ -33,7 +34,8 @@ def test_lines_that_differ_are_seen():
     assert not shows("odds 1.649\n", "odds 1.65\n")
 
 
-def test_the_guide_word_by_word(tmp_path):
+def followed(guide, tmp_path):
+    """Run a guide's blocks; the output after each of those that show some, with the text shown."""
     for ending in ("csv", "toml"):
         shutil.copy(DATA / f"health_insurance.{ending}", tmp_path / f"people.{ending}")
     commands = tmp_path / "bin"
@@ -47,9 +49,9 @@ def test_the_guide_word_by_word(tmp_path):
         "PYTHONPATH": str(SOURCE.parent),
         "PYTHONIOENCODING": "utf-8",
     }
-    output, shown, bars = "", 0, []
-    for kind, word, text in blocks(GUIDE):
-        if kind == "toml":
+    output = ""
+    for kind, word, text in blocks(guide):
+        if kind == "toml" and word != "example":
             assert text in (tmp_path / "people.toml").read_text(), "what the guide quotes is in the policy"
         elif kind == "python" or (kind == "sh" and word != "setup"):
             program = [sys.executable, "-c", text] if kind == "python" else ["bash", "-e", "-c", text]
@@ -60,13 +62,24 @@ def test_the_guide_word_by_word(tmp_path):
             assert done.returncode == (2 if word == "refused" else 0), output
         elif kind == "":
             assert shows(output, text), output
-            shown += 1
-            if "avg" not in text and "median" not in text:  # those are drawn too
-                assert BAR.findall(output)[: len(BAR.findall(text))] == BAR.findall(text)
-                bars += BAR.findall(text)
-    assert shown == 7
+            yield output, text
+
+
+def test_the_guide_word_by_word(tmp_path):
+    shown, bars = 0, []
+    for output, text in followed(GUIDE, tmp_path):
+        shown += 1
+        if not any(word in text for word in ("avg", "median", "stddev")):  # those depend on what is drawn
+            assert BAR.findall(output)[: len(BAR.findall(text))] == BAR.findall(text)
+            bars += BAR.findall(text)
+    assert shown == 8
     assert bars == ["22", "6"]
     assert (tmp_path / "health.csv").read_text().startswith("health,count(*),count(*) error bar,avg(income)")
+
+
+def test_the_guide_to_standard_privacy_word_by_word(tmp_path):
+    bars = [BAR.findall(output)[:2] for output, _ in followed(STANDARD, tmp_path)]
+    assert bars == [["3.0", "3.0"], [], ["6.0", "6.0"]]
 
 
 def test_the_error_bars_it_tells_of(tmp_path):

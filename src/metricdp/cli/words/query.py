@@ -158,16 +158,20 @@ def _promise(answers: TableAnswers) -> str:
     )
     what = _filled(f"{spent} {answers.guarantee}")
     meanings = [[f"  {words}", _factor(factor)] for words, factor in answers.meanings()]
-    means = _filled(
-        "For two people who differ in one thing, whoever sees the answers can move the odds between them by a factor, "
-        "at most:"
-    )
+    standard = answers.policy.policy.standard is not None
+    between = "two tables that differ in this" if standard else "two people who differ in one thing"
+    means = _filled(f"For {between}, whoever sees the answers can move the odds between them by a factor, at most:")
     if answers.policy.rows > 1:
         bound = f"Each person has at most {answers.policy.rows} records; the factors are for all of them."
         what += f"\n{_filled(bound)}"
     others = [name for name in answers.policy.names if name not in answers.columns]
     rest = f"Nothing was read of {', '.join(others)}. " if others else ""
-    more = _filled(f"{rest}Factors multiply for people who differ in more, and for each question asked again.")
+    again = (
+        "for each question asked again"
+        if standard
+        else "for people who differ in more, and for each question asked again"
+    )
+    more = _filled(f"{rest}Factors multiply {again}.")
     return "\n".join([what, means, _aligned(*_split(meanings), 1), more])
 
 

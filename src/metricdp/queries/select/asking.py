@@ -171,6 +171,8 @@ class Asking:
         """
         uses = self._uses
         times = {name: sum(name in names for names in uses.values()) for name in self.columns}
+        if self.policy.apart is not None:  # one level for all columns of a record together
+            times = dict.fromkeys(times, len(uses))
         return Shares({name: self.scale / times[name] for name in uses[part]}, self.scale / len(uses))
 
     @property

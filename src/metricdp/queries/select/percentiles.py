@@ -14,7 +14,7 @@ import numpy as np
 from metricdp.errors import LevelError, TooLargeError, UnsupportedMetricError
 from metricdp.exact.level import Level
 from metricdp.metrics import Metric, Space, absolute, attributes, nullable, records
-from metricdp.policies.askable import Askable, absent_at
+from metricdp.policies.askable import Askable
 from metricdp.policies.cells.ordered import OrderedCells
 from metricdp.queries.select.averages import CONFIDENCE
 from metricdp.queries.select.division import Division, Shares, metric_of_cells
@@ -143,8 +143,8 @@ class GroupPercentiles:
         metric: Metric | None = attributes(parts) if parts else None
         group = self.division.group
         if self.policy.absent is not None:
-            metric = absent_at(metric, self.policy.absent * self.shares.absent)
             points, group = [*points, None], np.append(group, -1)
+        metric = self.policy.together(metric, self.shares.absent)
         if metric is None:
             return Fraction(0)
         rows = [(group == place).astype(np.int64) for place in range(len(self.division.labels))]

@@ -126,6 +126,11 @@ class TableAnswers(Released):
 
         Where the policy names a person, in all rows that one may have.
         """
+        standard = self.policy.policy.standard
+        if standard is not None:
+            person = {"add or remove": "one person more or less", "replace": "one person, replaced by any other"}
+            yield person[standard.neighbours], Guarantee(discrete() * standard.epsilon).odds(1)
+            return
         absent = None if self.policy.absent is None else self.policy.absent * self.policy.rows
         most = math.inf if absent is None else Guarantee(discrete() * absent).odds(2)  # by way of an absent record
         yield from ((words, min(factor, most)) for words, factor in self._by_column())

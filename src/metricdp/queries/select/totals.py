@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from metricdp.errors import ArgumentError, OutOfDomainError
 from metricdp.exact.progress import Stopwatch
 from metricdp.metrics import Metric, Space, attributes
-from metricdp.policies.askable import Askable, absent_at
+from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import IntegerCells, NumberCells, OrderedCells
 from metricdp.queries.select.amounts import Amount
@@ -89,8 +89,8 @@ class LinearPart:
         metrics = {column.name: self._metric(column) for column in self.columns}
         metric: Metric | None = attributes(metrics) if metrics else None
         points: list[Any] = [tuple(part.point for part in kind) for kind in kinds]
-        if self.policy.absent is not None:
-            points, metric = [*points, None], absent_at(metric, self.policy.absent * self.shares.absent)
+        points += [] if self.policy.absent is None else [None]
+        metric = self.policy.together(metric, self.shares.absent)
         assert metric is not None  # where nothing is secret, nothing is asked of this part
         cells = self._cells(kinds, list(axes))
         names = list(axes)
@@ -134,6 +134,7 @@ class LinearPart:
             tuple(_measure(amount, axes, names) for amount in measures.values()),
             None if self.policy.absent is None else self.policy.absent * self.shares.absent,
             tuple((amount.group, places[amount.measure]) for amount in self.amounts),
+            None if self.policy.apart is None else self.policy.apart * self.shares.absent,
         )
 
     def check(self) -> None:

@@ -136,7 +136,8 @@ def plan_marginals(
     lower expected squared error over all cells asked for, before the noisy counts are made consistent.
     """
     axes = [_axis(askable, name) for name in names]
-    absent = askable.absent
+    # Where any two records are e apart, two cells of every marginal change: as if by way of one that is e / 2 from all.
+    absent = askable.absent if askable.apart is None else askable.apart / 2
     noise = allocate_marginals(axes, asked, absent)
     shape = [len(axis.points) for axis in axes]
     tree, cells = JunctionTree(shape, asked), math.prod(shape)

@@ -108,6 +108,7 @@ class GroupTotals:
         absent: how far an absent record is from any other, where records can be absent; distances of cells are then
             at most twice that.
         asked: which totals are answered, by group and measure; all of them, group by group, where not given.
+        apart: how far any two cells are apart at most, where that is less than the sum over their attributes.
 
     >>> import metricdp as mdp
     >>> codes, sexes = Axis(range(1000), 0.5 * mdp.metrics.discrete()), Axis("FM", 1 * mdp.metrics.discrete())
@@ -121,6 +122,7 @@ class GroupTotals:
     measures: tuple[GroupMeasure, ...]
     absent: Level | None = None
     asked: tuple[tuple[int, int], ...] = ()
+    apart: Level | None = None
 
     def __post_init__(self) -> None:
         if self.group.shape != tuple(len(axis.points) for axis in self.axes):
@@ -218,6 +220,11 @@ class GroupTotals:
             for pairs, distance in self.axes[axis].steps(along.tolist()):
                 ends = lines[pairs[:, 0]].ravel(), lines[pairs[:, 1]].ravel()
                 found.add(_rows(self.kinds_of_groups, group.ravel(), added, *ends), ends, distance)
+        if self.apart is not None:
+            if group.size**2 > 2 * _MOST_STEPS:
+                raise TooLargeError("so many kinds of records are not looked at pair by pair: ask about fewer columns")
+            ends = np.triu_indices(group.size, 1)
+            found.add(_rows(self.kinds_of_groups, group.ravel(), added, *ends), ends, self.apart.enclose())
         if self.absent is not None:
             cells = np.arange(group.size)
             nobody = np.full(group.size + 1, -1, dtype=np.int64)

@@ -113,6 +113,51 @@ def test_no_two_databases_are_told_apart_beyond_their_distance(question, metrics
         assert tightest == pytest.approx(1, abs=1e-9)
 
 
+STANDARD = """
+[columns]
+sex = {type = "category", values = ["F", "M"], missing = "refuse"}
+age = {type = "integer", bounds = [-2, 2], count_by = [0]}
+"""
+
+
+@pytest.mark.parametrize("question", [*ASKED[:4], ASKED[8], "select count(age), sum(age) from t group by sex, age"])
+@pytest.mark.parametrize("size", ["records = 2", "capacity = 2"])
+@pytest.mark.parametrize("matrix", [True, False])
+def test_standard_privacy_is_one_epsilon_for_a_person(question, size, matrix, monkeypatch):
+    """All databases of two records, and all that differ from them in one, by both ways to find the noise."""
+    if not matrix:
+        monkeypatch.setattr("metricdp.queries.select.totals._MOST_ANSWERS_IN_MATRIX", 0)
+    neighbours = "replace" if "records" in size else "add or remove"
+    text = f'format = 2\n{size}\nstandard = {{epsilon = 0.7, neighbours = "{neighbours}"}}\n'
+    asking = Asking.of(question, Policy.parse(text + STANDARD).askable)
+    draw_by_rank(asking)
+    rates = []
+    if asking.linear is not None:
+        allocation = asking.linear.allocate()
+        rates = [1 / scale if scale else math.inf for scale in allocation.scales]
+        alone = single(asking.linear, allocation)
+        if alone is not None:
+            rates[alone.place] = float(alone.plan.mechanism.metric.level)
+    values = list(itertools.product(["F", "M"], [-2, -1, 0, 1, 2, None]))
+    known = {}
+    for database in itertools.product([*values, None], repeat=2):
+        amounts, tallies = exact_answers(asking, database)
+        known[database] = np.array(amounts, dtype=float), tallies
+    pairs = [(one, None) for one in values] if "capacity" in size else itertools.combinations(values, 2)
+    tightest = 0.0
+    for first, other in pairs:
+        for second in values:
+            here, there = known[first, second], known[other, second]
+            moved = zip(rates, np.abs(here[0] - there[0]), strict=True)
+            spent = sum(rate * by for rate, by in moved if by)
+            spent += sum(float(told(part, here[1], there[1])) for part in asking.percentiles.values())
+            assert spent <= 0.7 * (1 + 1e-9), (first, other)
+            tightest = max(tightest, spent)
+    assert tightest > 0.25 * 0.7
+    if not asking.percentiles:
+        assert tightest == pytest.approx(0.7, abs=1e-9), "a tenth less noise would be too little"
+
+
 @pytest.mark.parametrize(
     "metric",
     [
