@@ -28,7 +28,7 @@ class Standard:
         rows: how many rows a person may have.
 
     >>> print(Standard(Level.of(1), "add or remove").between, Standard(Level.of(1), "replace", 4).between)
-    2 1/4
+    2 0.25
     """
 
     epsilon: Level
