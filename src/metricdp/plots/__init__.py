@@ -4,6 +4,7 @@ from metricdp.lazy import listing
 from metricdp.plots.bounds import bound_figure
 from metricdp.plots.canvas import data_of, words_of
 from metricdp.plots.channel_maps import channel_map
+from metricdp.plots.error_bars import AnswerPicture, error_bars
 from metricdp.plots.graphs import graph
 from metricdp.plots.heat_maps import channel_shades, heat_map
 from metricdp.plots.histograms import histogram
@@ -19,12 +20,14 @@ from metricdp.plots.surfaces import surface
 from metricdp.plots.svg import to_svg
 
 __all__ = [
+    "AnswerPicture",
     "bound_figure",
     "channel_map",
     "channel_shades",
     "curves",
     "data_of",
     "draw",
+    "error_bars",
     "graph",
     "heat_map",
     "histogram",

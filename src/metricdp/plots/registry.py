@@ -26,6 +26,7 @@ PLOTS: Registry[Callable[..., Figure]] = Registry(
         "channel_map": "metricdp.plots.channel_maps:channel_map",
         "channel_shades": "metricdp.plots.heat_maps:channel_shades",
         "curves": "metricdp.plots.lines:curves",
+        "error_bars": "metricdp.plots.error_bars:error_bars",
         "graph": "metricdp.plots.graphs:graph",
         "heat_map": "metricdp.plots.heat_maps:heat_map",
         "histogram": "metricdp.plots.histograms:histogram",

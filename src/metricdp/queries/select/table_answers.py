@@ -7,14 +7,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from metricdp.errors import ArgumentError
 from metricdp.exact.level import Level
 from metricdp.metrics import Guarantee, Metric, discrete
 from metricdp.metrics.explain import telling_distances
 from metricdp.metrics.released import Released
 from metricdp.policies.askable import Askable
 from metricdp.policies.sql.statements import Select
+
+if TYPE_CHECKING:
+    from metricdp.plots.error_bars import AnswerPicture
 
 __all__ = ["Part", "TableAnswer", "TableAnswers", "claimed", "groups_tree"]
 
@@ -179,6 +183,28 @@ class TableAnswers(Released):
         import polars
 
         return polars.from_arrow(self.to_arrow())
+
+    def picture(self, name: str | None = None) -> AnswerPicture:
+        """One thing that was asked, of all groups shown, for `metricdp.plots.error_bars`; the first without a name.
+
+        Raises:
+            ArgumentError: nothing of that name was asked.
+        """
+        from metricdp.plots.error_bars import AnswerPicture
+
+        chosen = self.names[0] if name is None else name
+        if chosen not in self.names:
+            raise ArgumentError(f"there is no answer {chosen!r}; there are {', '.join(self.names)}")
+        found = self[chosen]
+        return AnswerPicture(
+            chosen,
+            tuple(", ".join(labels) for labels in self.groups),
+            tuple(one.value for one in found),
+            tuple(one.error_bar for one in found),
+            tuple(one.tells for one in found),
+            self.confidence,
+            self.private,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The answers as plain values for JSON."""
