@@ -17,7 +17,7 @@ import numpy as np
 from metricdp.channels.pairs import VIEW_ERROR
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["Flow", "mended", "proven_bound"]
+__all__ = ["Flow", "left_over", "mended", "proven_bound", "sum_below"]
 
 Flow = tuple[Places, Places, Floats]
 """The pairs i, j and the flow between them."""
@@ -70,17 +70,35 @@ def proven_bound(costs: Floats, prices: Floats, flows: list[Flow], distances: Fl
         distances: the metric's floats, which may be off by `VIEW_ERROR`; a larger one asks less, so is safe.
         error: relative, of the costs.
     """
-    count = len(prices)
-    lacking = np.zeros(count)
-    for z, (first, second, amount) in enumerate(flows):
-        with np.errstate(over="ignore"):  # beyond floats, no help at all: less than there is
-            weaker = np.exp(-distances[first, second] * (1 + 2 * VIEW_ERROR)) * (1 - 4 * _UNIT)
-        helped = np.bincount(first, weights=weaker * amount, minlength=count)
-        spent = np.bincount(second, weights=amount, minlength=count)
-        left = costs[:, z] - prices - spent + helped
-        size = np.abs(costs[:, z]) + np.abs(prices) + spent + helped
-        terms = np.bincount(first, minlength=count) + np.bincount(second, minlength=count) + 8
-        left -= size * (terms * _UNIT) + np.abs(costs[:, z]) * error
-        np.maximum(lacking, -left, out=lacking)
+    above = distances * (1 + 2 * VIEW_ERROR)
+    lacking = np.zeros(len(prices))
+    for z, flow in enumerate(flows):
+        np.maximum(lacking, -left_over(costs[:, z], prices, flow, above, error), out=lacking)
+    return sum_below(prices, lacking)
+
+
+def left_over(costs: Floats, prices: Floats, flow: Flow, above: Floats, error: float) -> Floats:
+    """What is left of ``costs - prices`` after a flow, rounded down; where it is negative, prices are too high.
+
+    Args:
+        costs: of one output, for each point.
+        prices: one for each point.
+        flow: none of it negative.
+        above: floats that no distance exceeds.
+        error: relative, of the costs.
+    """
+    count, (first, second, amount) = len(prices), flow
+    with np.errstate(over="ignore"):  # beyond floats, no help at all: less than there is
+        weaker = np.exp(-above[first, second]) * (1 - 4 * _UNIT)
+    helped = np.bincount(first, weights=weaker * amount, minlength=count)
+    spent = np.bincount(second, weights=amount, minlength=count)
+    size = np.abs(costs) + np.abs(prices) + spent + helped
+    terms = np.bincount(first, minlength=count) + np.bincount(second, minlength=count) + 8
+    left: Floats = costs - prices - spent + helped - size * (terms * _UNIT) - np.abs(costs) * error
+    return left
+
+
+def sum_below(prices: Floats, lacking: Floats) -> float:
+    """The sum of prices less what they lack, rounded down."""
     total = float(np.sum(prices) - np.sum(lacking))
-    return total - (count + 2) * _UNIT * float(np.sum(np.abs(prices)) + np.sum(lacking)) - 1e-300
+    return total - (len(prices) + 2) * _UNIT * float(np.sum(np.abs(prices)) + np.sum(lacking)) - 1e-300

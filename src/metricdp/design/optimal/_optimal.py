@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from metricdp.channels.certified import Certified
-from metricdp.channels.certify import certify
+from metricdp.channels.certify import certify, nearest_private
 from metricdp.channels.proved import Proved
 from metricdp.design.arguments import check_gap, check_space
 from metricdp.design.optimal._between import kept_between
@@ -22,8 +23,10 @@ from metricdp.design.optimal._dual_bound import Flow, mended, proven_bound
 from metricdp.design.optimal._orbits import Orbits
 from metricdp.design.optimal._problem import FARTHEST, Problem
 from metricdp.design.optimal._result import Optimal
+from metricdp.design.optimal._wide_search import WideSearch
 from metricdp.design.optimal._worst_case import WorstCase, WorstCaseSearch
 from metricdp.errors import ImpossibleError
+from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import float_below
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Space
@@ -32,6 +35,13 @@ __all__ = ["optimal"]
 
 _NEGLIGIBLE = 1e-11
 _STRICTEST = 1e-2
+_WIDE = 60
+"""From so many points on, without symmetry, the search is the one for many points."""
+
+_MOST_NARROW = 300
+"""For so many points at most another search goes on where that one ends."""
+
+_COST_ERROR = 2.0**-48
 _TINY = 1e-8
 """Of the largest loss: below it the tolerances of a solver show."""
 
@@ -128,7 +138,7 @@ class _Synthesis:
         constant = float(problem.costs.sum(axis=0).min())
         self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
         self.costs = problem.costs / self.unit
-        instance = Instance(
+        self.instance = Instance(
             problem.shorter,
             self.costs,
             problem.centres,
@@ -136,9 +146,20 @@ class _Synthesis:
             problem.offset / self.unit,
             self._negligible() / self.unit,
         )
-        self.search = self._search(instance, self.orbits, watch, self._tell)
+        self.known: list[Certified] = []
+        self.proved = -math.inf
+        self.rounds = 0
+
+    @cached_property
+    def search(self) -> ColumnSearch:
+        return self._search(self.instance, self.orbits, self.watch, self._tell)
 
     def run(self) -> Optimal:
+        if self._search is ColumnSearch and self.orbits.trivial and len(self.costs) >= _WIDE:
+            answer, going = self._run_wide()
+            if answer.finished or not going or len(self.costs) > _MOST_NARROW:
+                return answer
+            self.known, self.proved = [answer], answer.bound
         target = 0.7 * self.gap
         while True:
             reason = ""
@@ -155,6 +176,45 @@ class _Synthesis:
             # What is proved counts.
             self.search.bound = min(self.search.bound, (answer.bound - self.problem.offset) / self.unit)
 
+    def _run_wide(self) -> tuple[Optimal, bool]:
+        """The search for many points, and whether it may go on in another way."""
+        problem, target, reason = self.problem, 0.95 * self.gap, ""
+        above = problem.pairs.enclosures.upper
+        wide = WideSearch(self.instance, above, _COST_ERROR, self.watch, self._tell)
+        while True:
+            try:
+                going = wide.run(target)
+            except KeyboardInterrupt:
+                going, reason = False, "it was interrupted"
+            self.rounds, self.stopped = wide.rounds, reason or wide.stopped
+            candidates = (
+                [constant_channel(problem)] if math.isinf(wide.loss) else self._candidates(wide.matrix().copy())
+            )
+            answer = self._answer(candidates, self._shown(wide.proven), self.stopped)
+            target /= 2
+            if answer.finished or not going or target < _STRICTEST * self.gap:
+                return answer, not (reason or self.watch.over)
+
+    def _candidates(self, matrix: Floats) -> list[Certified]:
+        """A matrix as a channel that is private, or a constant one if that is better."""
+        problem = self.problem
+        for group in problem.merged:
+            matrix[list(group)] = matrix[group[0]]
+        with np.errstate(over="ignore"):
+            if len(matrix) <= _MOST_NARROW:
+                candidates = [certify(matrix, problem.space, problem.outputs)]
+            else:
+                candidates = [nearest_private(matrix, problem.pairs, problem.outputs)]
+        if problem.about_constant <= problem.loss_of(candidates[0]):
+            candidates.append(constant_channel(problem))
+        return candidates
+
+    def _shown(self, bound: float) -> float:
+        """A bound on the costs as one on the loss."""
+        problem = self.problem
+        shown = max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
+        return max(shown, 0.0) if (problem.losses >= 0).all() else shown
+
     def _enough(self, loss: float, bound: float) -> bool:
         """Whether the gap that was asked for is proved; compared exactly."""
         return Fraction(loss) - Fraction(bound) <= Fraction(self.gap) * abs(Fraction(loss))
@@ -162,28 +222,23 @@ class _Synthesis:
     def _negligible(self) -> float:
         return _NEGLIGIBLE * float(np.abs(self.problem.losses).max()) + 1e-280
 
-    def _tell(self, search: ColumnSearch) -> None:
+    def _tell(self, search: ColumnSearch | WideSearch) -> None:
         loss, bound = (value * self.unit + self.problem.offset for value in (search.loss, search.bound))
         self.watch.tell(search.rounds, unit="rounds", best=loss, bound=bound)
 
     def _certified(self, reason: str) -> Optimal:
         """The channel of the search, or a constant one if that is better, with what is proved of it."""
-        problem = self.problem
-        candidates: list[Certified] = []
+        candidates = list(self.known)
         try:
             self.search.settle()
             master = self.search.master
-            matrix = master.assembled(master.even(self.search.weights))
-            for group in problem.merged:
-                matrix[list(group)] = matrix[group[0]]
-            with np.errstate(over="ignore"):
-                candidates.append(certify(matrix, problem.space, problem.outputs))
+            candidates += self._candidates(master.assembled(master.even(self.search.weights)))
         except ImpossibleError as error:
             reason = reason or str(error)
-        if not candidates or problem.about_constant <= problem.loss_of(candidates[0]):
-            candidates.append(constant_channel(problem))
-        self.stopped = reason or self.search.stopped
-        return self._answer(candidates, self._proven(), self.stopped)
+        if not candidates:
+            candidates.append(constant_channel(self.problem))
+        self.rounds, self.stopped = self.search.rounds, reason or self.search.stopped
+        return self._answer(candidates, max(self._proven(), self.proved), self.stopped)
 
     def _best_of_all(self, answer: Optimal) -> Optimal:
         """The same, or what is known in closed form, where that is better or proves more."""
@@ -214,7 +269,7 @@ class _Synthesis:
             channel.cost,
             loss,
             bound,
-            self.search.rounds,
+            self.rounds,
             tuple(tuple(points[x] for x in group) for group in problem.merged),
             finished,
             "" if finished else self._why(reason, loss),
@@ -247,13 +302,12 @@ class _Synthesis:
             ]
             for z in range(outputs):
                 flows[z] = self._carried(settled[orbits.outputs[z]], z)
-        bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, 2.0**-48)
+        bound = proven_bound(self.costs, prices, flows, problem.pairs.distances, _COST_ERROR)
         if search.first is not None:
             flows = [self._carried(search.first.flows[orbits.outputs[z]], z) for z in range(outputs)]
-            other = proven_bound(self.costs, search.first.prices, flows, problem.pairs.distances, 2.0**-48)
+            other = proven_bound(self.costs, search.first.prices, flows, problem.pairs.distances, _COST_ERROR)
             bound = max(bound, other)
-        shown = max(bound, 0.0) * self.unit * (1 - 2.0**-50) + problem.offset - problem.error
-        return max(shown, 0.0) if (problem.losses >= 0).all() else shown
+        return self._shown(bound)
 
     def _carried(self, flow: Flow, z: int) -> Flow:
         """The flow of a representative, carried to another output of its orbit."""

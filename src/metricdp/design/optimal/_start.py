@@ -1,9 +1,9 @@
 """Where the search begins: channels and prices in closed form, so that it is never worse than what is free.
 
 Two channels need no search: the exponential mechanism, ``exp(-d(x, z) / 2)`` divided by its sums, and the
-tight-constraints mechanism, ``exp(-d(x, z)) a(z)`` with ``Φ a = 1`` for ``Φ = exp(-d)``, where ``a >= 0``. Each of
-their columns is used for the output that costs least with it. As columns of the master they make every later loss at
-most theirs.
+tight-constraints mechanism, ``exp(-d(x, z)) a(z)`` with ``Φ a = 1`` for ``Φ = exp(-d)``, where ``a >= 0``, and
+otherwise, at a lower level, without what is negative. Each of their columns is used for the output that costs least
+with it. As columns of the master they make every later loss at most theirs.
 
 The prices ``μ = Φ⁻¹ min over z of Φ c(., z)`` are those of the tight-constraints mechanism. They prove a bound where,
 for every output z, what is negative in ``c(., z) - μ`` can be covered from what is positive near it, a unit at j being
@@ -23,10 +23,13 @@ from metricdp.design.optimal._dual_bound import Flow
 from metricdp.design.optimal._orbits import Orbits
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["Start", "closed_channels", "start"]
+__all__ = ["Start", "closed_channels", "closed_prices", "start"]
 
 _NEIGHBOURS = 24
-_MOST_POINTS = 3000
+_SHARES = (1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
+"""Of the level, at which the tight-constraints mechanism is looked for."""
+
+_MOST_POINTS = 6000
 """Above it, no system of equations of all points is solved."""
 
 
@@ -49,22 +52,39 @@ def closed_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
     """Matrices of points by points with rows that sum to one and columns in the cone, and whether they are tight."""
     half = np.sqrt(decay)
     yield False, half / half.sum(axis=1, keepdims=True)
-    diagonal = _solved(decay, np.ones(len(decay)))
-    if diagonal is not None and diagonal.min() >= 0:
-        tight = decay * diagonal
-        if np.abs(tight.sum(axis=1) - 1).max() < 1e-6:
+    for share in _SHARES:
+        falls = decay if share == 1 else decay**share
+        diagonal = _solved(falls, np.ones(len(falls)))
+        if diagonal is None:
+            return
+        tight = falls * np.maximum(diagonal, 0.0)
+        sums = tight.sum(axis=1)
+        if share == 1 and diagonal.min() >= 0 and np.abs(sums - 1).max() < 1e-6:
             yield True, tight
+            return
+        # Where weights are negative they are left out, and rows divided by their sums: a lower level has room for it.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.abs(np.log(sums)[:, None] - np.log(sums))
+            kept = spread <= -(1 - share) * np.log(decay) * (1 - 1e-9)
+        if kept.all():
+            yield False, tight / sums[:, None]
+            return
 
 
 def start(instance: Instance, orbits: Orbits, decay: Floats, first: Floats) -> Start:
     """The best of the prices in closed form and of ``first``, once they are repaired."""
     neighbours = np.argsort(instance.distances, axis=1, kind="stable")[:, 1 : 1 + _NEIGHBOURS]
     candidates = [first[orbits.points]]
-    solved = _solved(decay, (decay @ instance.costs).min(axis=1))
+    solved = closed_prices(decay, instance.costs)
     if solved is not None:
         even = (orbits.sums(solved) / orbits.sizes)[orbits.points]
         candidates += [np.maximum(even, 0.0), even]
     return max((_repaired(prices, instance, orbits, decay, neighbours) for prices in candidates), key=_bound)
+
+
+def closed_prices(decay: Floats, costs: Floats) -> Floats | None:
+    """The prices of the tight-constraints mechanism; None where there are none to speak of."""
+    return _solved(decay, (decay @ costs).min(axis=1))
 
 
 def _bound(found: Start) -> float:

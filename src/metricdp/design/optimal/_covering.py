@@ -1,0 +1,221 @@
+"""Prices, made to prove a bound output by output, each on the places around it.
+
+Prices μ prove the bound ``Σ μ`` if for every output z the places where ``c(., z) - μ`` is negative can be covered from
+those where it is positive, a unit at j being worth ``exp(-d_ij)`` at i (see `proven_bound`). By the triangle inequality
+no way through a third place is better, so that is a transport problem between two sets of places, and only near pairs
+matter. Two kinds of places lack something. Around z costs are small and prices exceed them: they are covered from a
+ring around z, by a small linear program. Far from z, unlikely places have almost no cost but still a price: they are
+covered from likely places near *them*, greedily.
+
+Outputs are visited one after the other. What cannot be covered is taken off the prices at once, rounded outward; prices
+only fall, so outputs that were visited before stay covered, no flow has to be kept, and after the last output the
+prices are proved. Where an output lacks something, the duals of its program are a column that the search had missed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from metricdp.design.optimal._dual_bound import Flow, left_over
+from metricdp.exact.arrays import Floats, Places
+from metricdp.programs.transport import Transport
+
+__all__ = ["Covered", "Covering"]
+
+_BALL = 150
+_NEIGHBOURS = 24
+_SOURCES = 24
+_TOGETHER = 8
+"""Outputs that are visited at the same prices, on all cores; the answer does not depend on how many there are."""
+
+_SOLVES = 4
+_NEGLIGIBLE = 1e-7
+"""Of the largest need: what is less is taken off the prices."""
+
+_PLENTY = 1e5
+_MISSED = 1e-7
+_WORTH = 1e-10
+
+
+@dataclass(eq=False)
+class Covered:
+    """What a visit of all outputs shows.
+
+    Attributes:
+        prices: as far as they are proved.
+        columns: in the cone, one row each; of them at given prices some cost less than they are worth.
+        whole: whether every output was visited with care; where time ran out, the others lowered prices more.
+    """
+
+    prices: Floats
+    columns: list[Floats] = field(default_factory=list)
+    whole: bool = True
+
+
+class Covering:
+    """The places of a problem and their neighbours.
+
+    Args:
+        distances: a metric as floats; infinite where nothing is asked.
+        decay: ``exp(-distances)``.
+        above: floats that are at least d; what is proved rests on them.
+        costs: a matrix of points by outputs.
+        centres: for each output, the point for which it is meant.
+        error: relative, of the costs.
+    """
+
+    def __init__(
+        self, distances: Floats, decay: Floats, above: Floats, costs: Floats, centres: Places, error: float
+    ) -> None:
+        self.decay, self.above, self.costs, self.centres, self.error = decay, above, costs, centres, error
+        count = len(distances)
+        self.nearest = _nearest(distances, min(_BALL, count))
+        near = self.nearest[:, 1 : 1 + _NEIGHBOURS]
+        self.near, self.gains = near, np.take_along_axis(decay, near, axis=1)
+        self._solvers = threading.local()
+
+    def visit(self, prices: Floats, order: Places, late: Callable[[], bool]) -> Covered:
+        """Lower the prices until every output is covered.
+
+        Args:
+            prices: to begin with.
+            order: of the outputs.
+            late: says when to hurry.
+        """
+        found = Covered(prices.copy())
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for start in range(0, len(order), _TOGETHER):
+                some, held = order[start : start + _TOGETHER].tolist(), found.prices
+                hurry = late()
+                found.whole = found.whole and not hurry
+                try:
+                    answers = list(pool.map(lambda z: self._one(z, held, hurry), some))  # noqa: B023  # used at once
+                except KeyboardInterrupt:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
+                most = np.maximum.reduce([lowered for lowered, _ in answers])
+                lacking = most > 0
+                lower = np.nextafter(held - most * (1 + 2.0**-50), -np.inf)
+                found.prices = np.where(lacking, lower, held)
+                found.columns += [column for _, columns in answers for column in columns]
+        return found
+
+    def _one(self, z: int, prices: Floats, hurry: bool) -> tuple[Floats, list[Floats]]:
+        """What one output asks to be taken off the prices, proved, and columns that show why."""
+        left = self.costs[:, z] - prices
+        flows: list[Flow] = []
+        ball = self.nearest[self.centres[z]]
+        inside = np.zeros(len(prices), dtype=bool)
+        if not hurry:
+            inside[ball] = True
+        self._from_neighbours(left, np.flatnonzero((left < 0) & ~inside), flows)
+        columns = [] if hurry else self._in_the_ball(left, ball, flows)
+        first, second, amount = (np.concatenate(parts) for parts in zip(*flows, strict=True)) if flows else _nothing()
+        rest = left_over(self.costs[:, z], prices, (first, second, amount), self.above, self.error)
+        return np.maximum(-rest, 0.0), columns
+
+    def _from_neighbours(self, left: Floats, lacking: Places, flows: list[Flow]) -> None:
+        """Cover places from their own neighbours, the nearest first; those that ask for the same share it."""
+        need = -left[lacking]
+        for k in range(self.near.shape[1]):
+            if not len(lacking):
+                return
+            givers, gains = self.near[lacking, k], self.gains[lacking, k]
+            asked = need / np.maximum(gains, 1e-300)
+            together = np.bincount(givers, asked, minlength=len(left))[givers]
+            given = asked * np.minimum(1.0, np.maximum(left[givers], 0.0) / np.maximum(together, 1e-300))
+            given[gains <= 0] = 0.0
+            np.subtract.at(left, givers, given)
+            left[lacking] += given * gains
+            flows.append((lacking, givers, given))
+            open_still = left[lacking] < 0
+            lacking = lacking[open_still]
+            need = -left[lacking]
+
+    def _in_the_ball(self, left: Floats, ball: Places, flows: list[Flow]) -> list[Floats]:
+        """Cover places around the output in the best way; columns that show what cannot be covered."""
+        here = left[ball]
+        most = -float(here.min())
+        if most <= 0:
+            return []
+        lacking, sources = ball[here < -_NEGLIGIBLE * most], ball[here > _NEGLIGIBLE * most]
+        gains = self.decay[np.ix_(lacking, sources)]
+        kept = min(_SOURCES, len(sources))
+        first = np.repeat(np.arange(len(lacking)), kept)
+        second = np.argpartition(-gains, kept - 1, axis=1)[:, :kept].ravel() if kept else first
+        usable = gains[first, second] > 0
+        first, second = first[usable], second[usable]
+        needs, spare = -left[lacking] / most, np.minimum(left[sources] / most, _PLENTY)
+        for _ in range(_SOLVES):
+            shipped = self._solver().solve(needs, spare, first, second, gains[first, second])
+            used = shipped.flow > 0
+            flow = (lacking[first[used]], sources[second[used]], shipped.flow[used] * most)
+            if shipped.lacking.sum() < _MISSED or not kept:
+                break
+            reached = shipped.values[:, None] * gains
+            best = reached.argmax(axis=0)
+            missed = np.flatnonzero(reached[best, np.arange(len(sources))] > shipped.worth * (1 + _MISSED) + 1e-9)
+            if not len(missed):
+                break
+            first, second = np.concatenate([first, best[missed]]), np.concatenate([second, missed])
+        flows.append(flow)
+        if shipped.lacking.sum() * most < _WORTH or not shipped.values.any():
+            return []
+        return list(self._columns(lacking, shipped.values, flow))
+
+    def _columns(self, lacking: Places, values: Floats, flow: Flow) -> Iterator[Floats]:
+        """The least column above these values; and of its parts that no flow joins, where there are several."""
+        kept = values > 1e-9
+        places, values = lacking[kept], values[kept]
+        lifted = values[:, None] * self.decay[places]
+        yield lifted.max(axis=0)
+        parts = _joined(places, flow)
+        if len(parts) > 1:
+            for part in parts:
+                yield lifted[part].max(axis=0)
+
+    def _solver(self) -> Transport:
+        if not hasattr(self._solvers, "own"):
+            self._solvers.own = Transport()
+        solver: Transport = self._solvers.own
+        return solver
+
+
+def _nearest(distances: Floats, count: int) -> Places:
+    """For each point, it and the nearest others, in their order."""
+    if count >= len(distances):
+        return np.argsort(distances, axis=1, kind="stable")
+    rows = []
+    for start in range(0, len(distances), 512):  # all at once would take as much memory as the distances
+        block = distances[start : start + 512]
+        some = np.sort(np.argpartition(block, count - 1, axis=1)[:, :count], axis=1)
+        order = np.argsort(np.take_along_axis(block, some, axis=1), axis=1, kind="stable")
+        rows.append(np.take_along_axis(some, order, axis=1))
+    return np.concatenate(rows)
+
+
+def _joined(places: Places, flow: Flow) -> list[list[int]]:
+    """The places in sets that get something from one source, or from sources that are joined in this way."""
+    root: dict[int, int] = {}
+
+    def find(node: int) -> int:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for i, j in zip(flow[0].tolist(), flow[1].tolist(), strict=True):
+        root[find(i)] = find(-1 - j)
+    parts: dict[int, list[int]] = {}
+    for row, place in enumerate(places.tolist()):
+        parts.setdefault(find(place), []).append(row)
+    return list(parts.values())
+
+
+def _nothing() -> Flow:
+    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)

@@ -1,0 +1,212 @@
+"""The search for many points without symmetry: prices repaired output by output, columns weighed by interior points.
+
+Each round asks all outputs at trial prices (`Covering`), which gives a bound that is proved and the columns that were
+missing. Trial prices are, in turn, those of a level step near the best prices, which raise the bound, and those half
+way to the prices of the weighed columns, which find columns where the best prices hide them and so lower the loss. No
+solver's basis is kept, and no program has more rows than there are points.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from metricdp.design.optimal._coarsening import Instance
+from metricdp.design.optimal._covering import Covering
+from metricdp.design.optimal._dual_bound import sum_below
+from metricdp.design.optimal._master import TIME
+from metricdp.design.optimal._stabilising import interior_point, met
+from metricdp.design.optimal._start import closed_channels, closed_prices
+from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.progress import Stopwatch
+
+__all__ = ["WideSearch"]
+
+_PLATEAUS = (1, 2, 4)
+_MOST_COLUMNS = 4
+"""For each point, when columns are left out."""
+
+_LEVEL = 0.4
+_MOST_ROUNDS = 60
+_PATIENCE = 6
+_USEFUL = 1e-10
+_LARGE = 800
+_LOOSE = 1e-6
+"""How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
+
+STILL = "the search found no better prices and no better columns"
+
+
+class WideSearch:
+    """The state of one search.
+
+    Args:
+        instance: what is to be minimised.
+        above: floats that are at least d, for what is proved.
+        error: relative, of the costs.
+        watch: says when to stop.
+        tell: called after each round.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        above: Floats,
+        error: float,
+        watch: Stopwatch,
+        tell: Callable[[WideSearch], object],
+    ) -> None:
+        self.instance, self.watch, self.tell = instance, watch, tell
+        self.rounds, self.stopped = 0, STILL
+        self.decay: Floats = np.exp(-instance.distances)
+        self.covering = Covering(instance.distances, self.decay, above, instance.costs, instance.centres, error)
+        self.bound, self.prices = 0.0, np.zeros(len(self.decay))
+        self.loss, self._best = np.inf, np.zeros(instance.costs.shape)
+        self.columns: Floats = np.empty((0, len(self.decay)))
+        self.outputs: Places = np.empty(0, dtype=np.int64)
+        self.costs: Floats = np.empty(0)
+        self._step, self._loose_prices = 1.0, self.prices
+
+    def run(self, target: float) -> bool:
+        """Rounds until the gap is at most ``target``; False where it cannot be reached, or not in time."""
+        still = 0
+        while True:
+            if self.rounds == 0:
+                self._begin()
+            else:
+                before = self.loss, self.bound
+                self._round(self.rounds % 2 == 1)
+                moved = self.loss < before[0] * (1 - 1e-6) or self.bound > before[1] * (1 + 1e-6)
+                still = 0 if moved else still + 1
+            self.rounds += 1
+            self.tell(self)
+            goal = target * abs(self.loss + self.instance.offset)
+            if self.loss - self.bound <= max(goal, 0.5 * self.instance.negligible):
+                return True
+            if self.watch.over or self.rounds >= _MOST_ROUNDS or still >= _PATIENCE:
+                self.stopped = TIME if self.watch.over else STILL
+                return False
+
+    @property
+    def proven(self) -> float:
+        """The bound; prices are lowered outward, so it is a proof."""
+        return sum_below(self.prices, np.zeros(0)) if self.bound > 0 else 0.0
+
+    def matrix(self) -> Floats:
+        """The best channel so far, points by outputs: its columns lie in the cone, its rows sum to one."""
+        return self._best
+
+    # Rounds
+
+    def _begin(self) -> None:
+        """Channels and prices in closed form."""
+        costs, distances = self.instance.costs, self.instance.distances
+        constant = np.zeros(costs.shape)
+        constant[:, int(costs.sum(axis=0).argmin())] = 1.0
+        self._know(constant, float(costs.sum(axis=0).min()))
+        self._add(np.full((1, len(distances)), 1 / len(distances)))
+        for tight, matrix in closed_channels(self.decay):
+            guesses = (matrix.T @ costs).argmin(axis=1)
+            merged = np.zeros(costs.shape)
+            for z in np.unique(guesses).tolist():
+                merged[:, z] = matrix[:, guesses == z].sum(axis=1)
+            self._know(merged, float((merged * costs).sum()))
+            sums = matrix.sum(axis=0)
+            if tight or len(self.costs) == 1:
+                self._add((matrix[:, sums > 0] / sums[sums > 0]).T)
+        prices = closed_prices(self.decay, costs)
+        if prices is None:
+            prices = np.zeros(len(self.decay))
+        self._visit(prices)
+        finite = np.isfinite(distances) & (distances > 0)
+        nearest = np.where(finite, distances, np.inf).min(axis=1)
+        width = float(np.median(nearest[np.isfinite(nearest)])) if np.isfinite(nearest).any() else 1.0
+        for plateau in _PLATEAUS:
+            columns = np.exp(-np.maximum(distances[np.unique(self.instance.centres)] - plateau * width, 0.0))
+            self._add(columns / columns.sum(axis=1, keepdims=True))
+
+    def _round(self, far: bool) -> None:
+        """One step of the prices, one visit of all outputs."""
+        if far:
+            self._weigh()
+            trial = (self.prices + self._loose_prices) / 2
+        else:
+            spread = np.maximum(self.prices / max(float(self.prices.mean()), 1e-300), 1e-2)
+            tolerance = 1e-3 * max(self.loss - self.bound, 1e-9 * self.loss)
+            trial = self._priced(self.prices, 1 / (self._step * spread), tolerance)[1]
+        if self.watch.over:
+            return
+        promised = float(trial.sum()) - self.bound
+        self._visit(trial)
+        if not far:
+            self._step *= float(np.clip(_LEVEL * (self.loss - self.bound) / max(promised, 1e-12), 0.4, 4.0))
+            self._step = float(np.clip(self._step, 1e-9, 1e9))
+
+    def _weigh(self) -> None:
+        """The best use of the columns there are."""
+        weights, self._loose_prices, _ = self._priced(
+            self.prices, np.full(len(self.prices), _LOOSE), 2e-4 * max(self.loss, 1e-300)
+        )
+        with _threads(len(self.prices)):
+            even = met(self.columns, weights, np.ones(len(self.prices)))
+        if even is None:
+            return
+        loss = float(even @ self.costs)
+        if loss < self.loss:
+            matrix = np.zeros(self.instance.costs.shape)
+            for z in np.unique(self.outputs).tolist():
+                used = self.outputs == z
+                matrix[:, z] = even[used] @ self.columns[used]
+            self._know(matrix, loss)
+        self._trim(even)
+
+    def _priced(self, centre: Floats, pull: Floats, tolerance: float) -> tuple[Floats, Floats, bool]:
+        right = np.ones(len(centre))
+        with _threads(len(self.prices)):
+            return interior_point(self.columns, self.costs, right, centre, pull, tolerance, lambda: self.watch.over)
+
+    def _visit(self, trial: Floats) -> None:
+        """Repair the prices, keep them where they prove more, and add the columns that are worth it."""
+        order = np.argsort(np.sin(np.arange(self.instance.costs.shape[1]) * (self.rounds + 1.0)), kind="stable")
+        found = self.covering.visit(trial, order, lambda: self.watch.over)
+        bound = float(found.prices.sum())
+        if bound > self.bound:
+            self.bound, self.prices = bound, found.prices
+        if found.columns:
+            columns = np.array(found.columns)
+            columns /= columns.sum(axis=1, keepdims=True)
+            costs = (columns @ self.instance.costs).min(axis=1)
+            self._add(columns[costs - columns @ trial < -_USEFUL / len(trial)])
+
+    def _know(self, matrix: Floats, loss: float) -> None:
+        if loss < self.loss:
+            self.loss, self._best = loss, matrix
+
+    def _add(self, columns: Floats) -> None:
+        """More columns, each used for the output with which it costs least."""
+        if not len(columns):
+            return
+        costs = columns @ self.instance.costs
+        outputs = costs.argmin(axis=1)
+        self.columns = np.concatenate([self.columns, columns])
+        self.outputs = np.concatenate([self.outputs, outputs])
+        self.costs = np.concatenate([self.costs, costs[np.arange(len(columns)), outputs]])
+
+    def _trim(self, weights: Floats) -> None:
+        """Leave out the columns that are farthest from being of use, where there are very many."""
+        most = _MOST_COLUMNS * len(self.prices)
+        if len(self.costs) <= most:
+            return
+        reduced = self.costs - self.columns @ self._loose_prices
+        reduced[weights > 1e-6 * float(weights.max())] = -np.inf
+        kept = np.sort(np.argsort(reduced, kind="stable")[: most // 2])
+        self.columns, self.outputs, self.costs = self.columns[kept], self.outputs[kept], self.costs[kept]
+
+
+def _threads(points: int) -> Any:
+    """Both cores for the matrices of many points; of few, threads wait longer than they work."""
+    return threadpool_limits(len(os.sched_getaffinity(0)) if points >= _LARGE else 1, "blas")
