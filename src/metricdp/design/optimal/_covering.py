@@ -31,8 +31,11 @@ __all__ = ["Covered", "Covering"]
 _BALL = 150
 _NEIGHBOURS = 24
 _SOURCES = 24
-_TOGETHER = 8
+_TOGETHER = 4
 """Outputs that are visited at the same prices, on all cores; the answer does not depend on how many there are."""
+
+_APART = 8.0
+"""How far apart they are."""
 
 _SOLVES = 4
 _NEGLIGIBLE = 1e-7
@@ -73,6 +76,7 @@ class Covering:
     def __init__(
         self, distances: Floats, decay: Floats, above: Floats, costs: Floats, centres: Places, error: float
     ) -> None:
+        self.distances = distances
         self.decay, self.above, self.costs, self.centres, self.error = decay, above, costs, centres, error
         count = len(distances)
         self.nearest = _nearest(distances, min(_BALL, count))
@@ -90,9 +94,9 @@ class Covering:
         """
         found = Covered(prices.copy())
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            for start in range(0, len(order), _TOGETHER):
-                some, held = order[start : start + _TOGETHER].tolist(), found.prices
-                hurry = late()
+            while len(order):
+                some, order = self._together(order)
+                held, hurry = found.prices, late()
                 found.whole = found.whole and not hurry
                 try:
                     answers = list(pool.map(lambda z: self._one(z, held, hurry), some))  # noqa: B023  # used at once
@@ -105,6 +109,18 @@ class Covering:
                 found.prices = np.where(lacking, lower, held)
                 found.columns += [column for _, columns in answers for column in columns]
         return found
+
+    def _together(self, order: Places) -> tuple[list[int], Places]:
+        """The next outputs to be visited at the same prices, which ask for nothing of the same places; and the rest."""
+        kept, start = [0], self.centres[order]
+        nearest = self.distances[start[0], start]
+        while len(kept) < _TOGETHER:
+            apart = nearest > _APART
+            if not apart.any():
+                break
+            kept.append(int(apart.argmax()))
+            nearest = np.minimum(nearest, self.distances[start[kept[-1]], start])
+        return order[kept].tolist(), np.delete(order, kept)
 
     def _one(self, z: int, prices: Floats, hurry: bool) -> tuple[Floats, list[Floats]]:
         """What one output asks to be taken off the prices, proved, and columns that show why."""

@@ -29,6 +29,7 @@ _NEIGHBOURS = 24
 _SHARES = (1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
 """Of the level, at which the tight-constraints mechanism is looked for."""
 
+_MANY = 1500
 _MOST_POINTS = 6000
 """Above it, no system of equations of all points is solved."""
 
@@ -52,7 +53,7 @@ def closed_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
     """Matrices of points by points with rows that sum to one and columns in the cone, and whether they are tight."""
     half = np.sqrt(decay)
     yield False, half / half.sum(axis=1, keepdims=True)
-    for share in _SHARES:
+    for share in _SHARES if len(decay) <= _MANY else _SHARES[::3]:
         falls = decay if share == 1 else decay**share
         diagonal = _solved(falls, np.ones(len(falls)))
         if diagonal is None:

@@ -27,8 +27,10 @@ from metricdp.exact.progress import Stopwatch
 __all__ = ["WideSearch"]
 
 _PLATEAUS = (1, 2, 4)
-_MOST_COLUMNS = 4
-"""For each point, when columns are left out."""
+_MOST_COLUMNS = 6
+"""For each point, when columns are left out, down to two thirds of them; `_FEWEST` in any case."""
+
+_FEWEST = 5000
 
 _LEVEL = 0.4
 _MOST_ROUNDS = 60
@@ -79,7 +81,7 @@ class WideSearch:
                 self._begin()
             else:
                 before = self.loss, self.bound
-                self._round(self.rounds % 2 == 1)
+                self._round(self.rounds % 2 == 0)
                 moved = self.loss < before[0] * (1 - 1e-6) or self.bound > before[1] * (1 + 1e-6)
                 still = 0 if moved else still + 1
             self.rounds += 1
@@ -148,9 +150,11 @@ class WideSearch:
 
     def _weigh(self) -> None:
         """The best use of the columns there are."""
-        weights, self._loose_prices, _ = self._priced(
-            self.prices, np.full(len(self.prices), _LOOSE), 2e-4 * max(self.loss, 1e-300)
-        )
+        pull, tolerance = np.full(len(self.prices), _LOOSE), 2e-4 * max(self.loss, 1e-300)
+        weights, prices, solved = self._priced(self.prices, pull, tolerance)
+        if not solved:
+            return
+        self._loose_prices = prices
         with _threads(len(self.prices)):
             even = met(self.columns, weights, np.ones(len(self.prices)))
         if even is None:
@@ -198,12 +202,12 @@ class WideSearch:
 
     def _trim(self, weights: Floats) -> None:
         """Leave out the columns that are farthest from being of use, where there are very many."""
-        most = _MOST_COLUMNS * len(self.prices)
+        most = max(_FEWEST, _MOST_COLUMNS * len(self.prices))
         if len(self.costs) <= most:
             return
         reduced = self.costs - self.columns @ self._loose_prices
         reduced[weights > 1e-6 * float(weights.max())] = -np.inf
-        kept = np.sort(np.argsort(reduced, kind="stable")[: most // 2])
+        kept = np.sort(np.argsort(reduced, kind="stable")[: 2 * most // 3])
         self.columns, self.outputs, self.costs = self.columns[kept], self.outputs[kept], self.costs[kept]
 
 

@@ -1,0 +1,87 @@
+"""The search for many points without symmetry: proved gaps, and bars that hold whenever it is stopped."""
+
+import numpy as np
+import pytest
+
+import metricdp as mdp
+from metricdp.channels import verify
+from metricdp.design import optimal
+from tests.unit.design.optimal.test_start import city, free_losses
+
+
+def free(space, prior):
+    return min(float(costs.min(axis=1).sum()) for costs in free_losses(space, prior))
+
+
+def test_a_skewed_city_is_solved_and_agrees_with_the_other_search():
+    space, prior = city(70, 4)
+    wide = optimal(space, prior, gap=5e-3)
+    assert wide.finished
+    assert wide.reason == ""
+    assert wide.gap <= 5e-3
+    assert verify(wide, space)
+    assert wide.loss < free(space, prior)
+    few, few_prior = city(50, 4)  # below the number of points from which it is asked
+    assert optimal(few, few_prior, gap=5e-3).finished
+
+
+@pytest.mark.parametrize("stop", [1, 2, 4])
+def test_the_bars_hold_in_every_round(stop):
+    """Stopped after any round: private, no worse than what is free, a bound above 0, and a reason."""
+    space, prior = city(90, 2)
+
+    def progress(update):
+        assert update.bound > 0
+        assert update.best <= free(space, prior) * (1 + 1e-9)
+        if update.done == stop:
+            raise KeyboardInterrupt
+
+    channel = optimal(space, prior, gap=1e-6, progress=progress)
+    assert verify(channel, space)
+    assert channel.rounds == stop
+    assert not channel.finished
+    assert channel.reason == "it was interrupted"
+    assert channel.loss <= free(space, prior) * (1 + 1e-6)
+    assert 0 < channel.bound <= channel.loss
+
+
+def test_without_any_time_the_bars_hold():
+    space, prior = city(90, 3)
+    channel = optimal(space, prior, time_limit=1e-6)
+    assert verify(channel, space)
+    assert channel.loss <= free(space, prior) * (1 + 1e-6)
+    assert 0 < channel.bound <= channel.loss
+    assert not channel.finished
+    assert channel.reason == "the time limit was reached"
+
+
+def test_bounds_and_losses_never_cross():
+    space, prior = city(64, 7)
+    seen = []
+    channel = optimal(space, prior, gap=2e-3, progress=seen.append)
+    assert max(update.bound for update in seen) <= channel.loss * (1 + 1e-9)
+    assert channel.bound <= min(update.best for update in seen) * (1 + 1e-9)
+
+
+def test_towns_that_do_not_constrain_each_other():
+    space, prior = city(40, 8)
+    places = np.array(space.points)
+    apart = np.full((80, 80), np.inf)
+    apart[:40, :40] = apart[40:, 40:] = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
+    towns = mdp.Space(range(80), mdp.metrics.matrix(range(80), apart))
+    losses = np.where(np.isfinite(apart), apart, 50.0)
+    losses[:40, :40] *= 1.01  # no symmetry between the towns
+    both = np.concatenate([prior, prior]) / 2
+    channel = optimal(towns, both, losses, gap=1e-2)
+    assert channel.finished
+    assert verify(channel, towns)
+
+
+def test_few_outputs():
+    space, prior = city(70, 8)
+    outputs = [space.points[place] for place in np.argsort(-prior)[:5].tolist()]
+    restricted = optimal(space, prior, outputs=outputs, gap=1e-2)
+    assert restricted.finished
+    assert restricted.outputs == tuple(outputs)
+    assert verify(restricted, space)
+    assert restricted.loss >= optimal(space, prior, gap=1e-2).bound
