@@ -1,7 +1,7 @@
 """The optimal mechanism: against the plain program on small spaces, and certified on all of them."""
 
-import json
 import importlib
+import json
 import math
 from fractions import Fraction
 from itertools import pairwise
