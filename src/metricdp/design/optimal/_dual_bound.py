@@ -70,7 +70,8 @@ def proven_bound(costs: Floats, prices: Floats, flows: list[Flow], distances: Fl
         distances: the metric's floats, which may be off by `VIEW_ERROR`; a larger one asks less, so is safe.
         error: relative, of the costs.
     """
-    above = distances * (1 + 2 * VIEW_ERROR)
+    with np.errstate(over="ignore"):  # infinite is above, too
+        above = distances * (1 + 2 * VIEW_ERROR)
     lacking = np.zeros(len(prices))
     for z, flow in enumerate(flows):
         np.maximum(lacking, -left_over(costs[:, z], prices, flow, above, error), out=lacking)

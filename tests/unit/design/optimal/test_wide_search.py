@@ -13,7 +13,7 @@ def free(space, prior):
     return min(float(costs.min(axis=1).sum()) for costs in free_losses(space, prior))
 
 
-def test_a_skewed_city_is_solved_and_agrees_with_the_other_search():
+def test_a_skewed_city_is_solved_and_the_answer_is_the_same_each_time():
     space, prior = city(70, 4)
     wide = optimal(space, prior, gap=5e-3)
     assert wide.finished
@@ -21,8 +21,7 @@ def test_a_skewed_city_is_solved_and_agrees_with_the_other_search():
     assert wide.gap <= 5e-3
     assert verify(wide, space)
     assert wide.loss < free(space, prior)
-    few, few_prior = city(50, 4)  # below the number of points from which it is asked
-    assert optimal(few, few_prior, gap=5e-3).finished
+    assert optimal(space, prior, gap=5e-3) == wide  # whatever the cores do
 
 
 @pytest.mark.parametrize("stop", [1, 2, 4])
