@@ -72,13 +72,22 @@ exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the
 	@$(VENV)/bin/python -m tests.statistical.exam 1000
 	@METRICDP_EXAM=1 $(VENV)/bin/pytest tests/broken/test_gallery.py tests/statistical/test_audit.py
 
+.PHONY: docs notebooks
+docs: $(VENV)/.docs  ## the site, in docs/_build/index.html: no warning, no dead link, every name and picture described (two minutes)
+	@$(VENV)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@$(VENV)/bin/python docs/check_site.py docs/_build
+
+notebooks: $(VENV)/.docs  ## the five notebooks of docs/notebooks run again, and the pictures of docs/concepts drawn again
+	@$(VENV)/bin/python docs/notebook_files.py
+	@$(VENV)/bin/python docs/pictures.py
+
 .PHONY: papers
 papers: $(VENV)/.dev  ## all items of the papers at reduced size, with their numbers checked, and docs/papers.md made anew
 	@METRICDP_PAPERS=1 $(VENV)/bin/pytest tests/papers/test_papers_command.py
 	@$(VENV)/bin/metricdp papers --quick --out docs --overwrite >/dev/null && rm docs/papers.html docs/papers.json
 
 clean:  ## remove environments, caches and build products
-	rm -rf $(VENV) $(BENCH) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH) build dist docs/_build docs/api docs/story_pages .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # $(call make_venv,folder): a new virtual environment, refused with a hint where Python is too old.
@@ -92,6 +101,11 @@ endef
 $(VENV)/.package: pyproject.toml
 	$(call make_venv,$(VENV))
 	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[tables,plots]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	@echo "== installing what makes the site (once)"
+	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[docs]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.package

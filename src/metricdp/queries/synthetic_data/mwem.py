@@ -94,7 +94,7 @@ def mwem(
 
     It starts from n records spread evenly. In each of T rounds it chooses, by the exponential mechanism, a query whose
     answer is far from the truth, ``u(x, k) = |q_k(y) - q_k(x)|``; measures it with Laplace noise of a scale of its own,
-    ``2 T D_k`` with D_k = max |q_ki - q_kj| / d(i, j); and moves the weights towards the measurement m,
+    ``2 T D_k`` with ``D_k = max |q_ki - q_kj| / d(i, j)``; and moves the weights towards the measurement m,
     ``y_i <- y_i exp(q_i (m - q(y)) / (2 n))``, with q shifted and scaled to [-1, 1] and m, clamped to what is possible,
     along with it. (The paper measures c q' and subtracts q': both sides need the same scale.)
 

@@ -51,7 +51,7 @@ def statistical(
 def attribute_averages(space: Space, total: int, bias: bool = True) -> Allocation:
     """The averages of all attributes, each with the budget of its own attribute: the d-way marginal query.
 
-    For ``d(u, v) = sum_i d_i(u_i, v_i)`` the problem falls into one for each attribute,
+    For ``d(u, v) = sum_i d_i(u_i, v_i)`` the problem falls into one for each attribute::
 
         minimise  b_i + c_i   with   |u' - v'| <= n c_i d_i(u, v)  and  |u' - u| <= b_i   for all values u, v,
 
