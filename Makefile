@@ -62,6 +62,10 @@ bench-audit: $(BENCH)/.ready  ## the audit beside DP-Sniper's published numbers,
 bench-ledger: $(BENCH)/.ready  ## what keeping account costs, beside OpenDP's filter (half an hour; --charges 50000 is short)
 	@$(BENCH)/bin/python benchmarks/ledger.py
 
+.PHONY: bench-service
+bench-service: $(VENV)/.dev  ## released values a second over HTTP, charged durably, and how long answers take (half a minute)
+	@$(VENV)/bin/python benchmarks/service.py
+
 ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and PostgreSQL, and the server fifty times (15 minutes)
 	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
 

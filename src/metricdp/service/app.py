@@ -19,9 +19,11 @@ from starlette.exceptions import HTTPException
 from metricdp.errors import BudgetError, DataError, FileError, MetricDPError
 from metricdp.ledger import Ledger
 from metricdp.service.counters import Counters
+from metricdp.service.jobs import Jobs
 from metricdp.service.limits import Quantum, RateLimit, RequestLimit
 from metricdp.service.settings import Settings
 from metricdp.service.tokens import Token, Tokens
+from metricdp.service.uploads import Key, add_uploads
 from metricdp.service.verbs import Refused, Verbs
 
 __all__ = ["create_app"]
@@ -31,8 +33,6 @@ _THREADS = 64
 _FORMAT = 1
 _STATUSES = {BudgetError: 402, DataError: 422, FileError: 503}
 _UNKNOWN = "a valid token is wanted: Authorization: Bearer TOKEN"
-
-Key = Annotated[str | None, Header(alias="Idempotency-Key", description="Of the request, where it may be sent twice.")]
 
 
 class _Body(BaseModel):
@@ -75,10 +75,12 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     tokens, verbs, counters = Tokens(settings.tokens), Verbs(settings, book), Counters()
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
     threads = anyio.CapacityLimiter(_THREADS)
+    jobs = Jobs(int(settings.most_jobs), settings.results_kept)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> Any:
         yield
+        jobs.close()
         if ledger is None:
             book.close()
 
@@ -137,6 +139,8 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         """The token's own account where none is named."""
         return await run(lambda: verbs.balance(token, account))
 
+    add_uploads(app, settings, verbs, jobs, Who)
+
     @app.post("/verify", summary="Verify a channel")
     async def verify(body: VerifyRequest, token: Who) -> dict[str, Any]:
         """In exact arithmetic; nothing is charged."""
@@ -180,7 +184,13 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         words = "the request is too large" if status == 413 else "the request took too long to arrive"
         await _error(status, "RequestRefused", words)(scope, _nothing, send)
 
-    app.add_middleware(RequestLimit, largest=settings.largest_request, slowest=settings.slowest_request, refuse=refuse)
+    app.add_middleware(
+        RequestLimit,
+        largest=settings.largest_request,
+        slowest=settings.slowest_request,
+        refuse=refuse,
+        streamed=frozenset({"/sanitize"}),
+    )
     return app
 
 

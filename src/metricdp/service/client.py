@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from metricdp.errors import ServiceError
+from metricdp.sources.whole_files import appearing
 
 __all__ = ["Client"]
 
@@ -22,11 +27,13 @@ class Client:
         url: where it is, such as ``http://127.0.0.1:8787``.
         token: that was given out by ``metricdp serve SETTINGS --add-token NAME``.
         timeout: seconds to wait for an answer.
+        pause: seconds between two looks at a job.
     """
 
     url: str
     token: str = field(repr=False)
     timeout: float = 60.0
+    pause: float = 0.2
 
     def release(self, mechanism: str, subject: str, secrets: list[Any], *, key: str | None = None) -> list[Any]:
         """Release secrets of one subject; under a ``key``, the same request again gives the same answer and is free."""
@@ -46,19 +53,58 @@ class Client:
         query = "" if account is None else f"?{urllib.parse.urlencode({'account': account})}"
         return self._call("GET", f"/balance{query}")
 
+    def sanitize(
+        self,
+        table: str,
+        source: str | Path,
+        out: str | Path,
+        *,
+        key: str | None = None,
+        progress: Callable[[int, int | None], object] | None = None,
+    ) -> None:
+        """Send a file, wait for its sanitized table, and write it, in Parquet; ``progress`` hears of rows done.
+
+        Raises:
+            ServiceError: it was refused, or the job failed.
+        """
+        path = Path(source)
+        form = "csv.gz" if path.name.lower().endswith(".csv.gz") else path.suffix.lower().removeprefix(".")
+        query = urllib.parse.urlencode({"table": table, "form": form})
+        with path.open("rb") as body:
+            job = self._call("POST", f"/sanitize?{query}", body, key)
+        while job["state"] in ("uploading", "running"):
+            time.sleep(self.pause)
+            job = self._call("GET", f"/jobs/{job['job']}")
+            if progress is not None:
+                progress(job["rows"], job["total"])
+        if job["error"] is not None:
+            raise ServiceError(422, job["error"]["kind"], job["error"]["message"])
+        with appearing(Path(out), overwrite=False) as temporary, temporary.open("wb") as file:
+            file.write(self._answer("GET", f"/jobs/{job['job']}/result"))
+
     def verify(self, channel: dict[str, Any], metric: str) -> dict[str, Any]:
         """Whether a channel keeps a metric."""
         return self._call("POST", "/verify", {"channel": channel, "metric": metric})
 
     def _call(self, method: str, path: str, body: Any = None, key: str | None = None) -> dict[str, Any]:
+        return dict(json.loads(self._answer(method, path, body, key))["result"])
+
+    def _answer(self, method: str, path: str, body: Any = None, key: str | None = None) -> bytes:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = key
-        data = None if body is None else json.dumps(body).encode()
+        data = body
+        if isinstance(body, dict):
+            data = json.dumps(body).encode()
+        elif body is not None:  # a file, sent as it is read
+            headers |= {
+                "Content-Type": "application/octet-stream",
+                "Content-Length": str(os.fstat(body.fileno()).st_size),
+            }
         request = urllib.request.Request(self.url.rstrip("/") + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=self.timeout) as answer:
-                return dict(json.load(answer)["result"])
+                return bytes(answer.read())
         except urllib.error.HTTPError as error:
             raise _told(error) from None
         except (urllib.error.URLError, TimeoutError) as error:

@@ -68,14 +68,17 @@ class RequestLimit:
         largest: bytes.
         slowest: seconds for the whole of the body.
         refuse: answers such a request: with the status, the scope, and how to send.
+        streamed: paths whose bodies are read by whoever serves them, under limits of their own.
     """
 
-    def __init__(self, app: Any, *, largest: int, slowest: float, refuse: Any) -> None:
-        self.app, self.largest, self.slowest, self.refuse = app, largest, slowest, refuse
+    def __init__(
+        self, app: Any, *, largest: int, slowest: float, refuse: Any, streamed: frozenset[str] = frozenset()
+    ) -> None:
+        self.app, self.largest, self.slowest, self.refuse, self.streamed = app, largest, slowest, refuse, streamed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read the body, and hand it on."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in self.streamed:
             await self.app(scope, receive, send)
             return
         sizes = [value for name, value in scope["headers"] if name == b"content-length"]

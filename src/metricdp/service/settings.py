@@ -65,6 +65,10 @@ class Settings:
         largest_request: bytes.
         slowest_request: seconds in which the whole of a request has to arrive.
         most_secrets: in one release.
+        largest_upload: bytes of a table that is sanitized.
+        slowest_upload: seconds in which the whole of it has to arrive.
+        most_jobs: tables that may be under way, or wait to be fetched, at a time.
+        results_kept: seconds that a sanitized table waits to be fetched.
 
     >>> settings = Settings.parse('''
     ... format = 1
@@ -87,6 +91,10 @@ class Settings:
     largest_request: int = 1_000_000
     slowest_request: float = 10.0
     most_secrets: int = 10_000
+    largest_upload: int = 1_000_000_000
+    slowest_upload: float = 600.0
+    most_jobs: int = 4
+    results_kept: float = 3600.0
 
     @classmethod
     def load(cls, path: str | Path) -> Settings:

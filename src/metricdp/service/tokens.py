@@ -16,8 +16,8 @@ from metricdp.sources.whole_files import appearing
 __all__ = ["ROLES", "Token", "Tokens"]
 
 ROLES = {
-    "curator": frozenset({"release", "ask", "preview", "balance", "every balance", "verify", "metrics"}),
-    "analyst": frozenset({"release", "ask", "preview", "balance", "verify"}),
+    "curator": frozenset({"release", "ask", "sanitize", "preview", "balance", "every balance", "verify", "metrics"}),
+    "analyst": frozenset({"release", "ask", "sanitize", "preview", "balance", "verify"}),
     "auditor": frozenset({"preview", "balance", "every balance", "verify", "metrics", "check"}),
 }
 """What each role may do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +15,11 @@ from metricdp.ledger import Ledger, What
 from metricdp.ledger.entries import canonical
 from metricdp.metrics import Guarantee, Space
 from metricdp.metrics.reading import metric_in_words
-from metricdp.service.settings import OfferedMechanism, Settings
+from metricdp.service.jobs import Job
+from metricdp.service.settings import OfferedMechanism, OfferedTable, Settings
 from metricdp.service.tokens import Token
 from metricdp.sessions import Session
+from metricdp.tables import sanitize
 
 __all__ = ["Refused", "Verbs"]
 
@@ -28,7 +31,7 @@ class Refused(Exception):
 
 
 class Verbs:
-    """Release, ask, preview, balance, verify and check.
+    """Release, ask, sanitize, preview, balance, verify and check.
 
     Args:
         settings: what is offered.
@@ -86,6 +89,29 @@ class Verbs:
         self._refuse(token, "preview")
         return self._session(token, table).preview(question, within=within).to_json()
 
+    def sanitizing(self, token: Token, table: str, key: str | None) -> Callable[[Job], object]:
+        """What a job does with an uploaded table: released under the policy of a table, charged to the token's account.
+
+        Whatever the token may not do is refused now, before anything is uploaded.
+        """
+        self._refuse(token, "sanitize")
+        offered, bound = self._offered(token, table), _bound(token, key)
+        self.ledger.account(token.account)
+
+        def work(job: Job) -> object:
+            return sanitize(
+                job.source,
+                offered.policy,
+                job.result,
+                ledger=self.ledger,
+                account=token.account,
+                by=token.name,
+                key=bound,
+                progress=job.progress,
+            )
+
+        return work
+
     def balance(self, token: Token, account: str | None) -> dict[str, Any]:
         """What an account has left; an analyst's own, or any account for curators and auditors."""
         self._refuse(token, "balance")
@@ -119,12 +145,16 @@ class Verbs:
             raise Refused(f"the role {token.role} does not include: {what}")
 
     def _session(self, token: Token, table: str) -> Session:
+        offered = self._offered(token, table)
+        return Session(offered.source, offered.policy, self.ledger, token.account, who=token.name)
+
+    def _offered(self, token: Token, table: str) -> OfferedTable:
         offered = self.settings.tables.get(table)
         if offered is None:
             raise ArgumentError(f"there is no table {table!r}; there are: {_names(self.settings.tables)}")
         if not token.account:
             raise Refused("this token has no account to charge")
-        return Session(offered.source, offered.policy, self.ledger, token.account, who=token.name)
+        return offered
 
     def _account_of(self, offered: OfferedMechanism, subject: str) -> str:
         """The subject's account, opened when it is first needed."""

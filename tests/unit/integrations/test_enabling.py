@@ -18,28 +18,24 @@ def test_a_library_that_nobody_knows():
 
 PROGRAM = """
 import sys
-sys.modules[{library!r}] = None
+for library in ("pandas", "polars", "geopandas", "sklearn", "duckdb"):
+    sys.modules[library] = None
 import metricdp as mdp
-assert {library!r} not in [name for name in sys.modules if sys.modules[name] is not None]
-try:
-    {call}
-except ImportError as error:
-    assert isinstance(error, mdp.errors.MissingExtraError)
-    print(error)
+for call in (
+    lambda: mdp.integrations.enable("pandas"),
+    lambda: mdp.integrations.enable("polars"),
+    lambda: mdp.integrations.enable("geopandas"),
+    lambda: mdp.integrations.PrivateTransformer,
+    lambda: mdp.integrations.register_duckdb(None, {}),
+):
+    try:
+        call()
+    except mdp.errors.MissingExtraError as error:
+        print(error)
 """
 
 
-@pytest.mark.parametrize(
-    ("library", "call", "extra"),
-    [
-        ("pandas", "mdp.integrations.enable('pandas')", "tables"),
-        ("polars", "mdp.integrations.enable('polars')", "polars"),
-        ("geopandas", "mdp.integrations.enable('geopandas')", "geopandas"),
-        ("sklearn", "mdp.integrations.PrivateTransformer", "sklearn"),
-        ("duckdb", "mdp.integrations.register_duckdb(None, {})", "tables"),
-    ],
-)
-def test_a_library_that_is_missing_is_named_with_what_installs_it(library, call, extra):
-    program = PROGRAM.format(library=library, call=call)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith(f"is not installed; run: pip install 'metricdp[{extra}]'")
+def test_a_library_that_is_missing_is_named_with_what_installs_it():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    extras = ("tables", "polars", "geopandas", "sklearn", "tables")
+    assert [line.rpartition("[")[2] for line in done.stdout.splitlines()] == [f"{extra}]'" for extra in extras]

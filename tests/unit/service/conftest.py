@@ -34,6 +34,8 @@ quantum = 0.01
 requests_per_second = 10000
 largest_request = 20000
 slowest_request = 2
+largest_upload = 50000
+slowest_upload = 2
 [mechanisms.place]
 metric = "ln 2/200 great_circle"
 releases = 3

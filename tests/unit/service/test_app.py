@@ -123,18 +123,37 @@ def test_a_request_that_is_too_large_is_refused(service):
     assert service.call("ann", "POST", "/release", {"mechanism": "x" * 30_000}).status_code == 413
 
 
-def test_many_at_once_never_pass_the_cap(service):
-    statuses = []
+def at_once(number, one):
+    """What so many threads get that begin together."""
+    found, gate = [], threading.Barrier(number)
 
-    def one():
-        statuses.append(service.release(subject="shared").status_code)
+    def begin(place):
+        gate.wait()
+        found.append(one(place))
 
-    threads = [threading.Thread(target=one) for _ in range(12)]
+    threads = [threading.Thread(target=begin, args=(place,)) for place in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(statuses) == [200] * 3 + [402] * 9
+    return found
+
+
+def test_two_hundred_at_once_never_pass_the_cap(service):
+    def one(place):
+        return service.release(subject="shared", who="ann" if place % 2 else "bob").status_code
+
+    assert sorted(at_once(200, one)) == [200] * 3 + [402] * 197
+    assert service.ledger.check()
+
+
+def test_analysts_who_ask_one_account_at_once_never_pass_its_cap(service):
+    def one(place):
+        body = {"table": "people", "question": f"select count(*) from people where age < {20 + place}"}
+        return service.call("ann", "POST", "/ask", body).status_code
+
+    statuses = at_once(24, one)
+    assert sorted(statuses) == [200] * 2 + [402] * 22  # the cap takes two questions about ages
     assert service.ledger.check()
 
 

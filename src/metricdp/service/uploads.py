@@ -1,0 +1,110 @@
+"""Uploads as streams: to a file, within a size and a time, while others are served."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from fastapi import FastAPI, Header, Query, Request
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from metricdp.service.jobs import FORMS, Job, Jobs
+from metricdp.service.settings import Settings
+from metricdp.service.verbs import Refused, Verbs
+
+__all__ = ["add_uploads"]
+
+_UNKNOWN = "there is no such job, or it is not yours"
+_BODY = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
+
+Key = Annotated[str | None, Header(alias="Idempotency-Key", description="Of the request, where it may be sent twice.")]
+
+
+def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: Jobs, who: Any) -> None:
+    """Add ``/sanitize`` and the jobs that it begins to a service.
+
+    Args:
+        app: the service.
+        settings: its limits.
+        verbs: what is done.
+        jobs: what is under way.
+        who: the dependency that says whose token was sent.
+    """
+
+    def own(token: Any, name: str) -> Job:
+        found = jobs.of(token.name, name)
+        if found is None:
+            raise Refused(_UNKNOWN)
+        return found
+
+    @app.post("/sanitize", summary="Sanitize a table", status_code=202, openapi_extra={"requestBody": _BODY})
+    async def sanitize(
+        request: Request,
+        token: who,
+        table: Annotated[str, Query(description="One that the settings name: the policy of it is followed.")],
+        form: Annotated[str, Query(description=f"What the body is: {', '.join(FORMS)}.")] = "csv",
+        key: Key = None,
+    ) -> dict[str, Any]:
+        """The body is the table. It is released by a job under the policy of the named table.
+
+        The whole table is checked first, then the token's account is charged, then the result is made.
+        """
+        work = verbs.sanitizing(token, table, key)
+        job = jobs.begin(token.name, form)
+        if job is None:
+            raise HTTPException(429, "as many tables are under way as may be", {"Retry-After": "10"})
+        try:
+            await _store(request.stream(), job.source, settings.largest_upload, settings.slowest_upload)
+        except BaseException:
+            jobs.drop(job)
+            raise
+        jobs.run(job, work)
+        return {"format": 1, "result": job.to_json()}
+
+    @app.get("/jobs/{job}", summary="How far a job is")
+    async def progress(token: who, job: str) -> dict[str, Any]:
+        """For the token that began it."""
+        return {"format": 1, "result": own(token, job).to_json()}
+
+    @app.get("/jobs/{job}/result", summary="Fetch a sanitized table", response_class=FileResponse)
+    async def result(token: who, job: str) -> FileResponse:
+        """In Parquet, with its report in it; it is gone when it has been sent."""
+        found = own(token, job)
+        if found.state != "done":
+            raise HTTPException(409, f"the job is {found.state}")
+        kind = "application/vnd.apache.parquet"
+        gone = BackgroundTask(jobs.drop, found)
+        return FileResponse(found.result, media_type=kind, filename="released.parquet", background=gone)
+
+    @app.delete("/jobs/{job}", summary="Give up a job")
+    async def drop(token: who, job: str) -> dict[str, Any]:
+        """Its files are removed; what has been charged stays charged."""
+        jobs.drop(own(token, job))
+        return {"format": 1, "result": {}}
+
+
+async def _store(
+    chunks: AsyncIterator[bytes], path: Path, largest: int, slowest: float, now: Callable[[], float] = time.monotonic
+) -> None:
+    """Write a stream to a file, refused where it is too large or takes too long to arrive."""
+    deadline, size = now() + slowest, 0
+    try:
+        async with await anyio.open_file(path, "xb") as file:
+            while True:
+                try:
+                    chunk = await asyncio.wait_for(anext(chunks, None), max(0.001, deadline - now()))
+                except TimeoutError:
+                    raise HTTPException(408, "the request took too long to arrive") from None
+                if chunk is None:
+                    break
+                size += len(chunk)
+                if size > largest:
+                    raise HTTPException(413, "the request is too large")
+                await file.write(chunk)
+    except ClientDisconnect:
+        raise HTTPException(400, "the request ended before its body did") from None
