@@ -66,6 +66,11 @@ bench-ledger: $(BENCH)/.ready  ## what keeping account costs, beside OpenDP's fi
 bench-service: $(VENV)/.dev  ## released values a second over HTTP, charged durably, and how long answers take (half a minute)
 	@$(VENV)/bin/python benchmarks/service.py
 
+.PHONY: service-schema
+service-schema: $(BENCH)/.ready  ## what the service's description allows and does not, by schemathesis: no 5xx (two minutes)
+	@$(BENCH)/bin/python $(PIP_INSTALL) 'schemathesis>=4' -e '.[service]'
+	@$(BENCH)/bin/python -m tests.attacks.service_schema
+
 ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and PostgreSQL, and the server fifty times (15 minutes)
 	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
 

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from metricdp.errors import BudgetError, DataError, FileError, MetricDPError
 from metricdp.ledger import Ledger
 from metricdp.service.counters import Counters
-from metricdp.service.jobs import Jobs
+from metricdp.service.jobs import TableJobs
 from metricdp.service.limits import Quantum, RateLimit, RequestLimit
 from metricdp.service.settings import Settings
 from metricdp.service.tokens import Token, Tokens
@@ -75,7 +75,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     tokens, verbs, counters = Tokens(settings.tokens), Verbs(settings, book), Counters()
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
     threads = anyio.CapacityLimiter(_THREADS)
-    jobs = Jobs(int(settings.most_jobs), settings.results_kept)
+    jobs = TableJobs(int(settings.most_jobs), settings.results_kept)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> Any:

@@ -15,14 +15,14 @@ from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.bits import secure
 from metricdp.sources.whole_files import scratch_folder
 
-__all__ = ["FORMS", "Job", "Jobs"]
+__all__ = ["FORMS", "TableJob", "TableJobs"]
 
 FORMS = ("csv", "csv.gz", "parquet", "arrow")
 """What an uploaded table may be written in."""
 
 
 @dataclass
-class Job:
+class TableJob:
     """One table on its way.
 
     Attributes:
@@ -61,7 +61,7 @@ class Job:
         return {"job": self.id, "state": self.state, "rows": self.rows, "total": self.total, "error": error}
 
 
-class Jobs:
+class TableJobs:
     """All jobs of a service, so many of them at a time.
 
     Args:
@@ -72,10 +72,10 @@ class Jobs:
 
     def __init__(self, most: int, kept: float, now: Callable[[], float] = time.monotonic) -> None:
         self._most, self._kept, self._now = most, kept, now
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, TableJob] = {}
         self._lock = threading.Lock()
 
-    def begin(self, owner: str, form: str) -> Job | None:
+    def begin(self, owner: str, form: str) -> TableJob | None:
         """A place for an upload; None where there are as many jobs as there may be.
 
         Raises:
@@ -89,11 +89,11 @@ class Jobs:
                 return None
             stack = ExitStack()
             folder = stack.enter_context(scratch_folder(Path(tempfile.gettempdir())))
-            job = Job(f"{secure().integer(128):032x}", owner, folder, folder / f"upload.{form}", stack=stack)
+            job = TableJob(f"{secure().integer(128):032x}", owner, folder, folder / f"upload.{form}", stack=stack)
             self._jobs[job.id] = job
             return job
 
-    def run(self, job: Job, work: Callable[[Job], object]) -> None:
+    def run(self, job: TableJob, work: Callable[[TableJob], object]) -> None:
         """Do the work in the background; the upload is removed when it ends, however it does."""
 
         def worked() -> None:
@@ -111,14 +111,14 @@ class Jobs:
         job.state = "running"
         threading.Thread(target=worked, name=f"job {job.id[:8]}", daemon=True).start()
 
-    def of(self, owner: str, name: str) -> Job | None:
+    def of(self, owner: str, name: str) -> TableJob | None:
         """A job of this owner's; None where there is none."""
         with self._lock:
             self._forget()
             found = self._jobs.get(name)
         return found if found is not None and found.owner == owner else None
 
-    def drop(self, job: Job) -> None:
+    def drop(self, job: TableJob) -> None:
         """Forget a job and remove its files; one that runs is removed when it ends."""
         with self._lock:
             if job.state != "running" and self._jobs.pop(job.id, None) is not None:

@@ -13,7 +13,7 @@ from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from metricdp.service.jobs import FORMS, Job, Jobs
+from metricdp.service.jobs import FORMS, TableJob, TableJobs
 from metricdp.service.settings import Settings
 from metricdp.service.verbs import Refused, Verbs
 
@@ -25,7 +25,7 @@ _BODY = {"content": {"application/octet-stream": {"schema": {"type": "string", "
 Key = Annotated[str | None, Header(alias="Idempotency-Key", description="Of the request, where it may be sent twice.")]
 
 
-def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: Jobs, who: Any) -> None:
+def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: TableJobs, who: Any) -> None:
     """Add ``/sanitize`` and the jobs that it begins to a service.
 
     Args:
@@ -36,7 +36,7 @@ def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: Jobs, who:
         who: the dependency that says whose token was sent.
     """
 
-    def own(token: Any, name: str) -> Job:
+    def own(token: Any, name: str) -> TableJob:
         found = jobs.of(token.name, name)
         if found is None:
             raise Refused(_UNKNOWN)

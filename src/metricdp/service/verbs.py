@@ -15,7 +15,7 @@ from metricdp.ledger import Ledger, What
 from metricdp.ledger.entries import canonical
 from metricdp.metrics import Guarantee, Space
 from metricdp.metrics.reading import metric_in_words
-from metricdp.service.jobs import Job
+from metricdp.service.jobs import TableJob
 from metricdp.service.settings import OfferedMechanism, OfferedTable, Settings
 from metricdp.service.tokens import Token
 from metricdp.sessions import Session
@@ -89,7 +89,7 @@ class Verbs:
         self._refuse(token, "preview")
         return self._session(token, table).preview(question, within=within).to_json()
 
-    def sanitizing(self, token: Token, table: str, key: str | None) -> Callable[[Job], object]:
+    def sanitizing(self, token: Token, table: str, key: str | None) -> Callable[[TableJob], object]:
         """What a job does with an uploaded table: released under the policy of a table, charged to the token's account.
 
         Whatever the token may not do is refused now, before anything is uploaded.
@@ -98,7 +98,7 @@ class Verbs:
         offered, bound = self._offered(token, table), _bound(token, key)
         self.ledger.account(token.account)
 
-        def work(job: Job) -> object:
+        def work(job: TableJob) -> object:
             return sanitize(
                 job.source,
                 offered.policy,

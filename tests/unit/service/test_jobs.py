@@ -1,9 +1,9 @@
-"""Jobs: how many, how long they are kept, and what stays of them."""
+"""TableJobs: how many, how long they are kept, and what stays of them."""
 
 import pytest
 
 from metricdp.errors import ArgumentError, DataError
-from metricdp.service.jobs import Jobs
+from metricdp.service.jobs import TableJobs
 
 
 def ended(job):
@@ -15,7 +15,7 @@ def ended(job):
 
 
 def test_the_upload_goes_when_the_work_ends_and_the_folder_with_the_job():
-    jobs = Jobs(2, 60)
+    jobs = TableJobs(2, 60)
     job = jobs.begin("ann", "csv")
     job.source.write_bytes(b"secret")
     assert job.folder.stat().st_mode & 0o077 == 0
@@ -30,7 +30,7 @@ def test_the_upload_goes_when_the_work_ends_and_the_folder_with_the_job():
 
 def test_results_are_forgotten_after_a_time():
     now = [0.0]
-    jobs = Jobs(1, 10, lambda: now[0])
+    jobs = TableJobs(1, 10, lambda: now[0])
     job = jobs.begin("ann", "parquet")
     jobs.run(job, lambda given: None)
     ended(job)
@@ -55,7 +55,7 @@ def test_what_goes_wrong_is_told_without_what_others_say(error, kind, words):
     def fails(job):
         raise error
 
-    jobs = Jobs(1, 60)
+    jobs = TableJobs(1, 60)
     job = jobs.begin("ann", "csv")
     jobs.run(job, fails)
     found = ended(job).to_json()
@@ -67,4 +67,4 @@ def test_what_goes_wrong_is_told_without_what_others_say(error, kind, words):
 
 def test_a_form_that_is_not_read():
     with pytest.raises(ArgumentError, match="form is one of csv"):
-        Jobs(1, 1).begin("ann", "../../etc/passwd")
+        TableJobs(1, 1).begin("ann", "../../etc/passwd")
