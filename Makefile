@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+export PYTHONDONTWRITEBYTECODE :=# modules are compiled once, whatever the shell says: tests start many processes
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
