@@ -76,7 +76,7 @@ ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random momen
 	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
 
 coverage: $(VENV)/.dev  ## how often intervals of estimates hold the truth: a table (ten minutes)
-	@METRICDP_COVERAGE=600 $(VENV)/bin/pytest -n 0 -s tests/statistical/test_estimates_coverage.py
+	@$(VENV)/bin/python -m tests.statistical.coverage_cases 540
 
 exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the whole gallery (an hour)
 	@$(VENV)/bin/python -m tests.statistical.exam 1000

@@ -29,6 +29,7 @@ COMMANDS = {
     "sanitize": _TABLES,
     "inspect": _TABLES,
     "estimate": _TABLES,
+    "compare": _TABLES,
     "query": _TABLES,
     "synthesize": _TABLES,
     "ledger": _TABLES,

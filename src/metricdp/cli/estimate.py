@@ -40,6 +40,13 @@ def estimate(
         bool,
         typer.Option("--population", help="Intervals for what the rows were drawn from, not for the rows themselves."),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw corrected values, intervals and values as released: .svg, .png, .pdf."
+        ),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the picture if it exists.")] = False,
     engine: EngineOption = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print the answers as JSON.")] = False,
 ) -> None:
@@ -54,6 +61,8 @@ def estimate(
 
     - averages by group: `metricdp estimate released.parquet 'select count(*), avg(income) group by health'`
 
+    - a picture of them: `metricdp estimate released.parquet 'select count(*) group by age' --plot ages.svg`
+
     - a CSV file: `metricdp estimate released.csv 'select median(age)' --policy people.toml`
 
     What can be asked is what `metricdp query` answers: counts, sums, averages and percentiles, with conditions and
@@ -62,11 +71,16 @@ def estimate(
     Exit status: 0 if the question was answered; 1 if the table has a value that no release has; 2 if the command, the
     policy, the question or a file is at fault.
     """
-    from metricdp.cli.console import print_result, print_text, spinner
+    from metricdp.cli.console import note, print_result, print_text, spinner
+    from metricdp.cli.options.output import check_output
     from metricdp.cli.options.report import policy_mistakes, read_policy
     from metricdp.cli.options.streams import taken
     from metricdp.cli.options.table import called
 
+    if plot is not None:
+        from metricdp.plots.saving import PICTURES
+
+        check_output("--plot", plot, PICTURES, overwrite, released)
     rules = None
     if policy is not None:
         with policy_mistakes(policy):
@@ -82,6 +96,11 @@ def estimate(
             truth="population" if population else "table",
             engine=None if engine == "auto" else engine,
         )
+    if plot is not None:
+        from metricdp.plots.saving import save
+
+        save(found.figure(), plot, overwrite=overwrite)
+        note(f"Drawn to {plot}")
     if json:
         print_result(found.to_json() | {"table": called(released)})
     else:

@@ -9,33 +9,50 @@ from metricdp.lazy import lazily
 if TYPE_CHECKING:
     from metricdp.estimates.asking import estimate
     from metricdp.estimates.collections import MeanCurve, TopElements
+    from metricdp.estimates.comparison import ComparedAnswer, Comparison, MovedColumn, compare
     from metricdp.estimates.covariances import Correlation, Regression
     from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
+    from metricdp.estimates.foresight import Foresight, foresee
+    from metricdp.estimates.logistic import LogisticRegression
     from metricdp.estimates.results import Estimate, Estimates
 else:
     __getattr__, __dir__ = lazily(
         __name__,
         {
+            "ComparedAnswer": "comparison",
+            "Comparison": "comparison",
             "Correlation": "covariances",
             "Estimate": "results",
             "Estimates": "results",
             "FittedShares": "deconvolution",
+            "Foresight": "foresight",
+            "LogisticRegression": "logistic",
             "MeanCurve": "collections",
+            "MovedColumn": "comparison",
             "Regression": "covariances",
             "TopElements": "collections",
+            "compare": "comparison",
             "estimate": "asking",
+            "foresee": "foresight",
             "iterative_bayesian_update": "deconvolution",
         },
     )
 
 __all__ = [
+    "ComparedAnswer",
+    "Comparison",
     "Correlation",
     "Estimate",
     "Estimates",
     "FittedShares",
+    "Foresight",
+    "LogisticRegression",
     "MeanCurve",
+    "MovedColumn",
     "Regression",
     "TopElements",
+    "compare",
     "estimate",
+    "foresee",
     "iterative_bayesian_update",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metricdp.errors import ArgumentError
+from metricdp.estimates.mechanism_columns import by_mechanisms
 from metricdp.estimates.released_table import read_released
 from metricdp.estimates.results import Estimates, Truth
 from metricdp.estimates.selects import answer_select
@@ -30,7 +31,8 @@ def estimate(
     however much is asked (paper 2, Theorem 4).
 
     Args:
-        released: a sanitized file or folder, which says itself how it was released; or a frame with ``policy``.
+        released: a sanitized file or folder, which says itself how it was released; a frame with ``policy``; or for
+            each name of a column, its released values and the mechanism that released them.
         question: SQL, ``select AGGREGATES [from ..] [where ..] [group by ..]`` as in `metricdp.queries.ask`; or one of
             the questions of this folder, such as `Correlation`.
         confidence: of each interval by itself.
@@ -51,11 +53,18 @@ def estimate(
     >>> found = estimate(released, "select count(*) from people where smokes = true", policy=policy).only
     >>> round(found.value), found.naive
     (300, 400.0)
+
+    >>> import metricdp as mdp
+    >>> answers = {"smokes": (["yes"] * 400 + ["no"] * 600, mdp.randomized_response(["yes", "no"], mdp.ln(3)))}
+    >>> round(estimate(answers, "select count(*) where smokes = 'yes'").only.value)
+    300
     """
     if not 0 < confidence < 1:
         raise ArgumentError(f"a confidence lies between 0 and 1, not at {confidence!r}")
     if truth not in ("table", "population"):
         raise ArgumentError(f'truth is "table" or "population", not {truth!r}')
+    if policy is None and isinstance(released, Mapping):
+        released, policy = by_mechanisms(released)
     with read_released(released, policy, engine) as table:
         if isinstance(question, str):
             found: Estimates = answer_select(table, question, confidence, truth)

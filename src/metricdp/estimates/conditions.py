@@ -17,6 +17,7 @@ from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.cells.ordered import OrderedCells
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.sql.predicates import Predicate, compared_values, true_cells
+from metricdp.policies.types._line import OnALine
 
 __all__ = ["GroupCells", "SecretFunction", "group_cells", "group_edges", "terms_of"]
 
@@ -176,7 +177,7 @@ def group_cells(counted: Counted, name: str, edges: list[float] | None = None) -
         eye = np.eye(len(law.labels), dtype=bool)
         labels = tuple("missing" if label is None else _word(label) for label in law.labels)
         return GroupCells(labels, tuple(indicator(law, row) for row in eye))
-    if isinstance(law, KeptLaw) and edges is None:
+    if isinstance(law, KeptLaw) and edges is None and not _is_cut(law.column):
         places = sorted(range(len(law.values)), key=lambda place: _order(law.values[place]))
         eye = np.eye(len(law.values), dtype=bool)
         labels = tuple("missing" if law.values[place] is None else _word(law.values[place]) for place in places)
@@ -200,6 +201,11 @@ def group_cells(counted: Counted, name: str, edges: list[float] | None = None) -
         named.append("missing")
         factors.append(indicator(law, law.missing))
     return GroupCells(tuple(named), tuple(factors))
+
+
+def _is_cut(column: ColumnType) -> bool:
+    """Whether the policy says how finely a column of numbers is counted, though it may be released as it is."""
+    return isinstance(column, OnALine) and column.written is not None
 
 
 def _word(label: Any) -> str:

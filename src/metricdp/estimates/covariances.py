@@ -17,13 +17,17 @@ import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, DataError
 from metricdp.estimates.laws import ListedLaw
-from metricdp.estimates.plan import moment_reader, outlines_of
+from metricdp.estimates.outlines import outlines_of
+from metricdp.estimates.plan import column_line
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.results import Estimate, Estimates, Truth
 from metricdp.exact.arrays import Floats
 from metricdp.policies.types._finite import OneOf
 
-__all__ = ["Correlation", "Regression"]
+__all__ = ["CERTAIN", "Correlation", "Regression"]
+
+CERTAIN = 4.0
+"""By how many standard deviations a number has to be above 0 before anything is divided by it."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,13 @@ class Correlation:
         """See `metricdp.estimates.estimate`."""
         moments = _Moments.of(table, (self.first, self.second))
 
+        certain = all(
+            moments.is_certain(lambda mean, at=at: float(_covariance(moments, mean)[at, at])) for at in (0, 1)
+        )  # type: ignore[misc]
+
         def value(mean: Floats) -> float:
             spread = _covariance(moments, mean)
-            if spread[0, 0] <= 0 or spread[1, 1] <= 0:
+            if not certain or spread[0, 0] <= 0 or spread[1, 1] <= 0:
                 return math.nan
             return float(spread[0, 1] / math.sqrt(spread[0, 0] * spread[1, 1]))
 
@@ -86,10 +94,13 @@ class Regression:
             raise ArgumentError("by=[..] lists the columns that explain, one at least")
         moments = _Moments.of(table, (self.target, *self.by))
 
+        weak = np.linalg.eigh(_covariance(moments, moments.mean)[1:, 1:])[1][:, 0]
+        certain = moments.is_certain(lambda mean: float(weak @ _covariance(moments, mean)[1:, 1:] @ weak))
+
         def coefficients(mean: Floats) -> Floats:
             spread = _covariance(moments, mean)
             inner = spread[1:, 1:]
-            if np.linalg.eigvalsh(inner)[0] <= 1e-9 * np.trace(inner):
+            if not (certain or mean is moments.naive) or np.linalg.eigvalsh(inner)[0] <= 1e-9 * np.trace(inner):
                 return np.full(len(self.by) + 1, math.nan)
             slopes = np.linalg.solve(inner, spread[1:, 0])
             size = len(self.by) + 1
@@ -201,7 +212,10 @@ class _Moments:
             reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(max(variance, 0.0))
             low, high = max(low, value - reach), min(high, value + reach)
         else:
-            notes = ("The noise is so much wider than what is left that the corrected spread is not positive.",)
+            notes = (
+                "The noise is so much wider than the secrets' own spread that these rows do not tell the spread apart "
+                "from 0, and so nothing of what is divided by it.",
+            )
             value = math.nan if ends is None else 0.0
         if math.isfinite(value) and abs(naive - value) <= reach / 4:
             notes = (*notes, "The value as released is as good here: correcting it changes little.")
@@ -218,6 +232,12 @@ class _Moments:
             notes,
             int(self.rows),
         )
+
+    def is_certain(self, function: Callable[[Floats], float]) -> bool:
+        """Whether a function of the averages is above 0 by far more than noise moves it: it may be divided by."""
+        spreads = np.sqrt(np.maximum(np.diag(self.covariance), 1e-300) / self.rows)
+        slopes = np.array([self._slope(function, place, 1e-4 * spreads[place]) for place in range(len(self.mean))])
+        return function(self.mean) > CERTAIN * math.sqrt(max(float(slopes @ self.covariance @ slopes), 0.0) / self.rows)
 
     def _slope(self, function: Callable[[Floats], float], place: int, step: float) -> float:
         up, down = self.mean.copy(), self.mean.copy()
@@ -241,7 +261,7 @@ def _reader(column: Any, types: Any, outlines: Any, rows: float) -> Callable[[An
             return weights[codes, 0], weights[codes, 1], numbers[codes], ~law.missing[codes]
 
         return listed
-    score, read = moment_reader(column, types, outlines, rows)
+    score, _, read = column_line(column, types, outlines, rows)
 
     def numbered(arrays: Any) -> tuple[Floats, Floats, Floats, Any]:
         values, absent = read(arrays)

@@ -19,6 +19,7 @@ import pyarrow as pa
 from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
 from metricdp.estimates.fitting_region import FittingRegion
+from metricdp.estimates.noise_shape import is_geometric, noise_scale
 from metricdp.estimates.scores import ScorePath
 from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.column_type import ColumnType
@@ -34,6 +35,9 @@ MOST_OUTPUTS = 400
 """Outputs that are counted one by one."""
 
 _EPOCH = dt.date(1970, 1, 1)
+
+_ILL = 1e4
+"""A condition number beyond which shares are not found by inversion."""
 
 
 @dataclass(eq=False)
@@ -77,6 +81,13 @@ class ColumnLaw:
         return np.full(len(self.matrix), 1 / len(self.matrix))
 
     @cached_property
+    def likeliest(self) -> FittedShares:
+        """The distribution of secrets under which the counts are likeliest, however uneven it is."""
+        return iterative_bayesian_update(
+            self.counts, self.matrix, start=self._start(), stop="likelihood", rounds=2000, gap=1e-5
+        )
+
+    @cached_property
     def path(self) -> ScorePath:
         """Scores for questions about it."""
         return ScorePath(self.matrix, self.fitted.shares, self.rows, self.near)
@@ -107,6 +118,31 @@ class ListedLaw(ColumnLaw):
             law[:told, :told] = mechanism.law(mechanism.declared).matrix
         super().__init__(column, law, np.arange(size) >= values)
         self._column = column
+
+    @cached_property
+    def inverted(self) -> Floats | None:
+        """The shares by inversion of the law, some of which noise may have pushed below 0; None where it blows up."""
+        if np.linalg.cond(self.matrix) > _ILL:
+            return None
+        return np.asarray(np.linalg.solve(self.matrix.T, self.counts / self.rows))
+
+    @property
+    def leaves_simplex(self) -> bool:
+        """Whether inversion finds a share below 0, which no table has."""
+        return not self.is_exact and self.inverted is not None and bool(self.inverted.min() < -1e-12)
+
+    @property
+    def corrected(self) -> Floats:
+        """The shares of the secrets: by inversion, or where that leaves the simplex or blows up, the fitted ones."""
+        if self.inverted is None:
+            return self.fitted.shares
+        return self.likeliest.shares if self.leaves_simplex else self.inverted
+
+    def _start(self) -> Floats:
+        """The inverse without what is below 0: near the likeliest shares already."""
+        if self.inverted is None:
+            return super()._start()
+        return np.maximum(self.inverted, 1e-3 / len(self.matrix))
 
     def codes(self, arrays: Sequence[pa.Array]) -> Places:
         """Where each released value stands among the outputs."""
@@ -156,6 +192,7 @@ class LineLaw(ColumnLaw):
         self.width = float(self.noise.resolution)
         self.origin = float(column.origin)
         self.scale = noise_scale(self.noise)
+        self.is_geometric = is_geometric(self.noise)
         self.ends = _ends(self.noise, outline, self)
         self.is_lattice = self._is_lattice()
         self.tolerance = 0.05 / math.sqrt(max(rows, 100.0))
@@ -293,23 +330,6 @@ class LineLaw(ColumnLaw):
 
 
 _AROUND = (0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 13)
-
-
-def noise_scale(noise: Any) -> float:
-    """How far noise on the line reaches: the distance over which its tail falls by a factor e, at least half a cell."""
-    width = float(noise.resolution)
-    centre = noise.end_cells
-    middle = 0.0 if centre is None else float(round((centre[0] + centre[1]) / 2))
-    tails = noise.cells_below(np.array([middle * width]), np.array([middle, middle - 1, middle - 2]))[0]
-    if tails[1] <= 0:
-        return width / 2
-    return float(max(width / 2, width / math.log(tails[0] / tails[1]))) if tails[0] > tails[1] else _far(noise, width)
-
-
-def _far(noise: Any, width: float) -> float:
-    """The same where one cell is too little to tell: by the radius."""
-    owner = getattr(noise, "numbers", noise)
-    return float(max(width / 2, owner.radius(0.95) / math.log(20)))
 
 
 def _ends(noise: Any, outline: Outline, law: LineLaw) -> tuple[float, float]:

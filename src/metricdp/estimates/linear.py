@@ -14,7 +14,7 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.fitting_region import FittingRegion
-from metricdp.estimates.laws import LineLaw
+from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.plan import Counted, presence_of
 from metricdp.estimates.results import Truth
 from metricdp.estimates.scores import OutputScore
@@ -114,7 +114,7 @@ class LinearEstimator:
             law = self.counted.laws[name]
             if law.is_exact:
                 zeros = np.zeros(len(factor.low))
-                self._scores[key] = OutputScore(factor.low, zeros, zeros, 0.0, 0.0)
+                self._scores[key] = OutputScore(factor.low, zeros, zeros, 0.0, 0.0, zeros)
             else:
                 self._scores[key] = law.path.score(factor.low, factor.high, self.z)
         return self._scores[key]
@@ -129,14 +129,13 @@ class LinearEstimator:
 
     def answer(self, monomials: Sequence[Monomial]) -> LinearAnswer:
         """The average over all rows of a sum of products."""
-        counts, rows = self.counted.tally.counts, self.rows
+        rows = self.rows
         total, squares, expected_squares = self._summed(monomials)
         mean = float(total.sum()) / rows
         columns = {name for one in monomials for name in one.factors}
         columns |= {one.number for one in monomials if one.number is not None}
         if all(self.is_exact(name) for name in columns) and self.truth == "table":
             return LinearAnswer(mean, mean, mean, 0.0, False, 0.0)
-        del counts
         second = squares / rows
         if self.truth == "population":
             variance = max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
@@ -148,7 +147,22 @@ class LinearEstimator:
         biased = high > low
         z = self.z_biased if biased else self.z
         noise = z * math.sqrt(variance / rows)
-        return LinearAnswer(mean - middle, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
+        value = self._likeliest(monomials)
+        value = mean - middle if value is None else value
+        return LinearAnswer(value, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
+
+    def _likeliest(self, monomials: Sequence[Monomial]) -> float | None:
+        """The answer under the likeliest shares, where inversion finds shares below 0; None where it does not."""
+        names = {name for one in monomials for name in one.factors}
+        if len(names) != 1 or any(one.number is not None for one in monomials):
+            return None
+        law = self.counted.laws[names.pop()]
+        if not isinstance(law, ListedLaw) or not law.leaves_simplex:
+            return None
+        shares = law.likeliest.shares
+        return sum(
+            one.weight * math.prod(float(shares @ factor.low) for factor in one.factors.values()) for one in monomials
+        )
 
     def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
         """The variance that the noise of a summed number has, however few rows there are; half of it within bounds."""
@@ -216,6 +230,10 @@ class LinearEstimator:
         if number is None and len(names) == 1:
             (name,) = names
             law = self.counted.laws[name]
+            if len(monomials) == 1 and not law.is_exact:
+                score, weight = self.score(name, monomials[0].factors[name]), monomials[0].weight
+                within = law.fitted.shares @ score.variances if self.rows >= _FEW else score.variances.max()
+                return float(weight**2 * (law.counts @ score.weights**2 - self.rows * within))
             weights = sum(one.weight * self.score(name, one.factors[name]).weights for one in monomials if one.factors)
             constant = sum(one.weight for one in monomials if not one.factors)
             if law.is_exact:

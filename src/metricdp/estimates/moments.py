@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.estimates.laws import LineLaw, noise_scale
+from metricdp.estimates.laws import LineLaw
+from metricdp.estimates.noise_shape import noise_scale
 from metricdp.exact.arrays import Booleans, Floats, Places
 
 __all__ = ["MomentScore"]

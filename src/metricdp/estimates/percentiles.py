@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,14 @@ from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.results import Estimate
 
 __all__ = ["percentile"]
+
+_FEW_BEYOND = 3
+"""Where fewer rows than this lie beyond a percentile, it hangs on single rows."""
+
+_HANGS = (
+    "The least and the greatest values hang on single rows, and those the noise hides: the value is a guess within the "
+    "interval. Ask for a percentile further inside, such as percentile(.., 0.01)."
+)
 
 
 def percentile(
@@ -51,13 +60,24 @@ def percentile(
     high = tests.first(lambda found: found.low > 0)
     points = numbers[places]
     value, least, most = float(points[middle]), float(points[low]), float(points[min(high, len(points) - 1)])
-    if isinstance(law, LineLaw) and not law.is_lattice:
+    hangs = not law.is_exact and min(share, 1 - share) * linear.rows < _FEW_BEYOND
+    if hangs and all(not product for product in products):
+        value = _end(law, share, linear.rows, places, points)
+    elif isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
     made = LinearAnswer(value, least, most, 0.0, True, 0.0)
     is_day = name in linear.counted.days
     label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if is_day else None
     found = naive.percentile(name, share)
-    return estimate(made, 1.0, found, (float(points[0]), float(points[-1])), products, name, label)
+    answer = estimate(made, 1.0, found, (float(points[0]), float(points[-1])), products, name, label)
+    return replace(answer, notes=(*answer.notes, _HANGS)) if hangs else answer
+
+
+def _end(law: Any, share: float, rows: float, places: Any, points: Any) -> float:
+    """Where the likeliest distribution reaches the share, with half a row to spare at either end."""
+    reached = np.cumsum(law.likeliest.shares[places])
+    wanted = min(max(share, 0.5 / rows), 1 - 0.5 / rows) * reached[-1]
+    return float(points[min(int(np.searchsorted(reached, wanted)), len(points) - 1)])
 
 
 class _Tests:

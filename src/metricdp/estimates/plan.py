@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +13,7 @@ import pyarrow as pa
 from metricdp.errors import ArgumentError, ColumnError, DataError, TooLargeError
 from metricdp.estimates.laws import ColumnLaw, LineLaw, ListedLaw, Outline
 from metricdp.estimates.moments import MomentScore
+from metricdp.estimates.outlines import as_plain_number, kept_numbers, outlines_of
 from metricdp.estimates.point_cells import DayPoints, LinePoints, listed_cells
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.tally import RowTally, TallyBuilder
@@ -28,15 +27,14 @@ __all__ = [
     "Counted",
     "KeptLaw",
     "PresenceLaw",
-    "as_plain_number",
+    "Seen",
+    "column_line",
     "count",
-    "moment_reader",
-    "outlines_of",
+    "prepared",
     "presence_of",
 ]
 
-_SAMPLE = 100_000
-_MOST_KEPT = 100_000
+_MOST_KEPT = 2_000_000
 
 
 class KeptLaw(ColumnLaw):
@@ -95,21 +93,6 @@ def presence_of(name: str) -> str:
     return f"{name} is there"
 
 
-def as_plain_number(value: Any) -> float:
-    """A value of a kept column as a number: days for dates, seconds for durations."""
-    if value is None:
-        return 0.0
-    if isinstance(value, dt.datetime):
-        return (value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)).total_seconds() / 86400
-    if isinstance(value, dt.date):
-        return float((value - dt.date(1970, 1, 1)).days)
-    if isinstance(value, dt.timedelta):
-        return value.total_seconds()
-    if isinstance(value, dt.time):
-        return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-    return float(value)
-
-
 @dataclass(eq=False)
 class Counted:
     """The laws of some columns and the tally of a table by them.
@@ -118,6 +101,7 @@ class Counted:
         table: the released table.
         laws: by the columns' names, in the order of the tally.
         moments: of the columns whose numbers are summed.
+        lines: their laws; None for a column that is released as it is.
         tally: the counts: an output for each law, then which of four offsets for each summed column.
         outlines: how far the numbers of each column reach.
         days: the columns whose numbers are days.
@@ -126,6 +110,7 @@ class Counted:
     table: ReleasedTable
     laws: dict[str, Any]
     moments: dict[str, MomentScore] = field(default_factory=dict)
+    lines: dict[str, LineLaw | None] = field(default_factory=dict)
     tally: RowTally = field(default_factory=lambda: TallyBuilder(0, 0).made())
     outlines: dict[str, Outline] = field(default_factory=dict)
     days: frozenset[str] = frozenset()
@@ -134,6 +119,15 @@ class Counted:
     def rows(self) -> float:
         """How many rows there are."""
         return self.tally.rows
+
+    def fill(self, tally: RowTally) -> None:
+        """Take the counts, and tell each law its own."""
+        self.tally = tally
+        for place, law in enumerate(self.laws.values()):
+            if isinstance(law, KeptLaw):
+                law.finish()
+            size = len(law.values) if isinstance(law, KeptLaw) else law.matrix.shape[1]
+            law.counts = tally.margin(place, size)
 
     def codes(self, name: str) -> Places:
         """The output of a column, for each combination."""
@@ -215,38 +209,62 @@ def count(
     outlines, rows, types = outlines_of(table, columns)
     if rows == 0:
         raise ArgumentError("the released table has no rows, and so says nothing")
-    wanted = thresholds or {}
-    laws: dict[str, Any] = {name: _law(columns[name], types, outlines, rows, wanted.get(name, ())) for name in binned}
-    for name in summed:
-        if not isinstance(columns[name], OnALine) and columns[name].release != "keep":
-            raise ArgumentError(f"column {name!r} is of type {columns[name].type_name!r}: it has no sum")
-    moments = {name: _moments(columns[name], types, outlines, rows) for name in summed}
-    owners = {name: name for name in binned}
-    for name, (_, law) in moments.items():
-        if law is None or columns[name].missing != "refuse":
-            laws[presence_of(name)] = PresenceLaw(columns[name], law)
-            owners[presence_of(name)] = name
-    days = frozenset(name for name in names if columns[name].is_moment or _holds_days(columns[name], types[name]))
-    scores = {name: score for name, (score, _) in moments.items()}
-    counted = Counted(table, laws, scores, outlines=outlines, days=days)
-    builder, first = TallyBuilder(len(laws) + len(summed), len(summed)), 0
+    counted = prepared(table, Seen(columns, outlines, types, rows), binned, summed, thresholds)
+    builder, first = TallyBuilder(len(counted.laws) + len(summed), len(summed)), 0
     for arrays in table.batches(list(columns.values())):
         given = dict(zip(names, arrays, strict=True))
-        codes = [_coded(law, given[owners[key]], first) for key, law in laws.items()]
+        codes = [_coded(law, given[law.name], first) for law in counted.laws.values()]
         numbers = []
         for name in summed:
-            values, absent = _numbers_of(columns[name], moments[name][1], given[name], first)
+            values, absent = _numbers_of(columns[name], counted.lines[name], given[name], first)
             numbers.append(values)
             codes.append(counted.moments[name].codes(values, absent))
         builder.add(codes, numbers)
         first += len(arrays[0][0]) if arrays and arrays[0] else 0
-    counted.tally = builder.made()
-    for place, law in enumerate(laws.values()):
-        if isinstance(law, KeptLaw):
-            law.finish()
-        size = len(law.values) if isinstance(law, KeptLaw) else law.matrix.shape[1]
-        law.counts = counted.tally.margin(place, size)
+    counted.fill(builder.made())
     return counted
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was seen of some columns before they are counted.
+
+    Attributes:
+        columns: by name.
+        outlines: how far their numbers reach.
+        types: their Arrow types.
+        rows: how many rows there are.
+    """
+
+    columns: dict[str, ColumnType]
+    outlines: dict[str, Outline]
+    types: dict[str, pa.DataType]
+    rows: float
+
+
+def prepared(
+    table: ReleasedTable,
+    seen: Seen,
+    binned: Sequence[str],
+    summed: Sequence[str] = (),
+    thresholds: dict[str, list[float]] | None = None,
+) -> Counted:
+    """The laws and moments of columns, before anything is counted; see `count`."""
+    columns, types, outlines, wanted = seen.columns, seen.types, seen.outlines, thresholds or {}
+    laws: dict[str, Any] = {
+        name: _law(columns[name], types, outlines, seen.rows, wanted.get(name, ())) for name in binned
+    }
+    for name in summed:
+        if not isinstance(columns[name], OnALine) and columns[name].release != "keep":
+            raise ArgumentError(f"column {name!r} is of type {columns[name].type_name!r}: it has no sum")
+    moments = {name: _moments(columns[name], types, outlines, seen.rows) for name in summed}
+    for name, (_, law) in moments.items():
+        if law is None or columns[name].missing != "refuse":
+            laws[presence_of(name)] = PresenceLaw(columns[name], law)
+    days = frozenset(name for name in columns if columns[name].is_moment or _holds_days(columns[name], types[name]))
+    scores = {name: score for name, (score, _) in moments.items()}
+    lines = {name: law for name, (_, law) in moments.items()}
+    return Counted(table, laws, scores, lines, outlines=outlines, days=days)
 
 
 def _coded(law: Any, arrays: Sequence[pa.Array], first: int) -> Places:
@@ -282,14 +300,14 @@ def _moments(
     return MomentScore.of(law), law
 
 
-def moment_reader(
+def column_line(
     column: ColumnType, types: dict[str, pa.DataType], outlines: dict[str, Outline], rows: float
-) -> tuple[MomentScore, Callable[[Sequence[pa.Array]], tuple[Floats, Booleans]]]:
-    """The score of a column's numbers, and what reads those of a batch, and which are missing."""
+) -> tuple[MomentScore, LineLaw | None, Callable[[Sequence[pa.Array]], tuple[Floats, Booleans]]]:
+    """The score of a column's numbers, their law where there is noise, and what reads those of a batch."""
     if not isinstance(column, OnALine) and column.release != "keep":
         raise ArgumentError(f"column {column.columns[0]!r} is of type {column.type_name!r}: it has no number")
     score, law = _moments(column, types, outlines, rows)
-    return score, lambda arrays: _numbers_of(column, law, arrays, 0)
+    return score, law, lambda arrays: _numbers_of(column, law, arrays, 0)
 
 
 def _numbers_of(
@@ -304,59 +322,4 @@ def _numbers_of(
             raise ColumnError(column.columns[0], error.shifted(first)) from None
     if isinstance(column, OnALine):
         return column.measured(arrays[0])
-    return _kept_numbers(column.columns[0], arrays[0])
-
-
-def _kept_numbers(name: str, array: pa.Array) -> tuple[Floats, Booleans]:
-    """The numbers of a column that is released as it is, and which are missing; 0 stands for those."""
-    if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-        numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        absent = np.isnan(numbers)
-        return np.where(absent, 0.0, numbers), absent
-    if not _is_measured(array.type):
-        raise ArgumentError(f"column {name!r} holds {array.type}, not numbers: it has no sum and no order")
-    listed = array.to_pylist()
-    absent = np.array([value is None for value in listed], dtype=bool)
-    return np.array([as_plain_number(value) for value in listed], dtype=np.float64), absent
-
-
-def _is_kept_number(column: ColumnType, arrow: pa.DataType) -> bool:
-    return column.release == "keep" and not isinstance(column, OneOf) and _is_measured(arrow)
-
-
-def _is_measured(arrow: pa.DataType) -> bool:
-    """Whether values of a type can be taken for numbers."""
-    of = pa.types
-    return any(test(arrow) for test in (of.is_integer, of.is_floating, of.is_decimal, of.is_boolean, of.is_temporal))
-
-
-def outlines_of(
-    table: ReleasedTable, columns: dict[str, ColumnType]
-) -> tuple[dict[str, Outline], int, dict[str, pa.DataType]]:
-    """How far the released numbers reach, how many rows there are, and the types of the columns."""
-    rows, stride = 0, 1
-    samples: dict[str, list[Floats]] = {name: [] for name in columns}
-    ends: dict[str, tuple[float, float]] = dict.fromkeys(columns, (math.inf, -math.inf))
-    types: dict[str, pa.DataType] = {}
-    for arrays in table.batches(list(columns.values())):
-        for name, (column, given) in zip(columns, zip(columns.values(), arrays, strict=True), strict=True):
-            types[name] = given[0].type
-            if (isinstance(column, OnALine) and column.release == "noise") or _is_kept_number(column, types[name]):
-                values, absent = (
-                    column.measured(given[0]) if isinstance(column, OnALine) else _kept_numbers(name, given[0])
-                )
-                known = values[~absent]
-                if len(known):
-                    low, high = ends[name]
-                    ends[name] = min(low, float(known.min())), max(high, float(known.max()))
-                    samples[name].append(known[::stride])
-        rows += len(arrays[0][0]) if arrays else 0
-        if rows > _SAMPLE * stride:
-            stride *= 4
-            samples = {name: [np.concatenate(parts)[::4]] if parts else [] for name, parts in samples.items()}
-    outlines = {}
-    for name in columns:
-        made = Outline.of(np.concatenate(samples[name]) if samples[name] else np.zeros(0))
-        low, high = ends[name]
-        outlines[name] = Outline(low, high, made.sample) if low <= high else made
-    return outlines, rows, types
+    return kept_numbers(column.columns[0], arrays[0])

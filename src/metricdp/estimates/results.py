@@ -7,7 +7,10 @@ import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Estimate", "Estimates"]
 
@@ -151,6 +154,32 @@ class Estimates:
                 lines.append([*labels, name, shown(one.value), *map(shown, one.interval), naive])
         return lines
 
+    def figure(self) -> Figure:
+        """A picture: for each thing asked a panel, with the corrected values, their intervals and those as released.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        from metricdp.plots.canvas import require_matplotlib
+        from metricdp.plots.intervals import intervals
+
+        labels = [", ".join(group) or "all rows" for group in self.groups]
+        tall = 3.2 if len(labels) > 30 else 1.3 + 0.24 * len(labels)
+        figure = require_matplotlib()(figsize=(6.0, tall * len(self.names)), layout="constrained")
+        for place, name in enumerate(self.names):
+            found = self[name]
+            low, high = ([_drawn(one.interval[side]) for one in found] for side in (0, 1))
+            intervals(
+                labels,
+                [_drawn(one.value) for one in found],
+                list(zip(low, high, strict=True)),
+                [None if one.naive is None else _drawn(one.naive) for one in found],
+                x=f"{name}, in days since 1970" if isinstance(found[0].value, dt.date) else name,
+                title=self.question if place == 0 else "",
+                ax=figure.add_subplot(len(self.names), 1, place + 1),
+            )
+        return figure
+
     def all_notes(self) -> tuple[str, ...]:
         """Every note once: of the whole, then of single answers."""
         return tuple(dict.fromkeys([*self.notes, *(note for one in self for note in one.notes)]))
@@ -214,6 +243,10 @@ def _apart(one: Number, other: Number) -> float:
         assert isinstance(other, dt.date)
         return abs((one - other).days)
     return abs(one - other)
+
+
+def _drawn(value: Number) -> float:
+    return float((value - dt.date(1970, 1, 1)).days) if isinstance(value, dt.date) else float(value)
 
 
 def _plain(value: Number) -> float | str | None:

@@ -35,6 +35,7 @@ class OutputScore:
         excess_high: the same above the most; where the question is one number at each secret, both are the same.
         spread: the standard deviation of the score of one row, given its secret, on average over the fitted shares.
         spread_population: the same where the secrets are drawn anew, too.
+        variances: of one row's score, for each secret.
     """
 
     weights: Floats
@@ -42,6 +43,7 @@ class OutputScore:
     excess_high: Floats
     spread: float
     spread_population: float
+    variances: Floats
 
     @property
     def unbiased(self) -> bool:
@@ -77,6 +79,19 @@ class ScorePath:
         self._weights = np.sqrt(shares + 0.2 / len(shares))
 
     @cached_property
+    def is_tame(self) -> bool:
+        """Whether the law can be inverted at little cost: bias would buy nothing."""
+        if self.law.shape[0] != self.law.shape[1]:
+            return False
+        half = self._weights[:, None] * (self.law / np.sqrt(self.released))
+        values = np.linalg.svd(half, compute_uv=False)
+        return bool(values[-1] > _TAME * values[0])
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return np.asarray(np.linalg.inv(self.law))
+
+    @cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The singular values and vectors of the weighted channel, in coordinates where the variance is a length."""
         scale = 1 / np.sqrt(self.released)
@@ -93,14 +108,19 @@ class ScorePath:
             z: how many standard deviations the interval reaches.
         """
         middle = (low + high) / 2
+        if self.is_tame:
+            named = np.flatnonzero(middle)
+            weights = (
+                self._inverse[:, named] @ middle[named] if len(named) < len(middle) / 2 else self._inverse @ middle
+            )
+            return self.of(weights, low, high)
         centre = float(self.shares @ middle)
         left, values, right, scale = self._factors
         along = left.T @ (self._weights * (middle - centre))  # constants have no variance, and are put back
         best: OutputScore | None = None
         least = math.inf
         floor = _RANK * values[0]
-        tame = len(values) == len(self.law) and values[-1] > _TAME * values[0]  # then bias buys nothing
-        for penalty in _PENALTIES[:1] if tame else _PENALTIES * values[0] ** 2:
+        for penalty in _PENALTIES * values[0] ** 2:
             kept = values > floor
             gains = np.where(kept, values / np.where(kept, values**2 + penalty, 1.0), 0.0)
             weights = scale * (right.T @ (gains * along)) + centre
@@ -111,7 +131,7 @@ class ScorePath:
                 continue
             if wide < least:
                 best, least = made, wide
-        assert best is not None  # a tame channel has an unbiased score, and other penalties are not 0
+        assert best is not None  # penalties above 0 are always taken
         return best
 
     def _weighed(self, excess: Floats) -> float:
@@ -135,10 +155,11 @@ class ScorePath:
 
     def of(self, weights: Floats, low: Floats, high: Floats) -> OutputScore:
         """The score with given weights, and what it leaves."""
-        expected = self.law @ weights
-        within = float(self.shares @ (self.law @ weights**2 - expected**2))
+        expected = low + 0.0 if self.is_tame else self.law @ weights
+        variances = np.maximum(self.law @ weights**2 - expected**2, 0.0)
+        within = float(self.shares @ variances)
         mean = float(self.shares @ expected)
         whole = within + float(self.shares @ (expected - mean) ** 2)
         return OutputScore(
-            weights, expected - low, expected - high, math.sqrt(max(0.0, within)), math.sqrt(max(0.0, whole, within))
+            weights, expected - low, expected - high, math.sqrt(within), math.sqrt(max(0.0, whole, within)), variances
         )

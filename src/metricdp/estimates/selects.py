@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,17 +60,21 @@ def _kept_values(table: ReleasedTable, column: ColumnType) -> Sequence[Any]:
     return sorted((value for value in found if value is not None), key=lambda value: (str(type(value)), value))
 
 
-def answer_select(table: ReleasedTable, question: str, confidence: float, truth: Truth) -> Estimates:
-    """Answer a question in SQL."""
-    return _Answering(table, read_question(question, table), confidence, truth).answers()
+def answer_select(
+    table: ReleasedTable, question: str, confidence: float, truth: Truth, counting: Callable[..., Counted] = count
+) -> Estimates:
+    """Answer a question in SQL; ``counting`` is what counts the rows, as `metricdp.estimates.plan.count` does."""
+    return _Answering(table, read_question(question, table), confidence, truth, counting).answers()
 
 
 class _Answering:
     """One question about one table."""
 
-    def __init__(self, table: ReleasedTable, select: Select, confidence: float, truth: Truth) -> None:
+    def __init__(
+        self, table: ReleasedTable, select: Select, confidence: float, truth: Truth, counting: Callable[..., Counted]
+    ) -> None:
         self.table, self.select, self.confidence, self.truth = table, select, confidence, truth
-        self.counted = self._count()
+        self.counted = self._count(counting)
         self.linear = LinearEstimator(self.counted, confidence, truth)
         self.linear.check_fit()
         self.terms = terms_of(select.where, self.counted)
@@ -78,7 +83,7 @@ class _Answering:
 
     # What is needed
 
-    def _count(self) -> Counted:
+    def _count(self, counting: Callable[..., Counted]) -> Counted:
         select = self.select
         thresholds = number_thresholds(select.where)
         for name in select.groups:
@@ -103,7 +108,7 @@ class _Answering:
                 binned.append(str(aggregate.column))
         if not binned and not summed:
             binned.append(self._any_column())
-        return count(self.table, binned, summed, thresholds)
+        return counting(self.table, binned, summed, thresholds)
 
     def _any_column(self) -> str:
         """Some column to count rows by."""
@@ -169,7 +174,11 @@ class _Answering:
         if all(not one for one in chosen):
             return self._exactly(rows * len(chosen), naive.count(name))
         found = self.linear.answer([Monomial(one) for one in chosen])
-        return self._estimate(found, rows, naive.count(name), (0.0, rows), chosen)
+        made = self._estimate(found, rows, naive.count(name), (0.0, rows), chosen)
+        if found.low < found.high:
+            return made
+        whole = float(round(rows * found.value))  # nothing but rows was counted
+        return replace(made, value=whole, interval=(whole, whole))
 
     def _sum_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
         if name in self.counted.days:

@@ -5,9 +5,11 @@ from metricdp.plots.bounds import bound_figure
 from metricdp.plots.canvas import data_of, words_of
 from metricdp.plots.channel_maps import channel_map
 from metricdp.plots.error_bars import AnswerPicture, error_bars
+from metricdp.plots.distributions import distributions
 from metricdp.plots.graphs import graph
 from metricdp.plots.heat_maps import channel_shades, heat_map
 from metricdp.plots.histograms import histogram
+from metricdp.plots.intervals import intervals
 from metricdp.plots.lines import curves, usefulness
 from metricdp.plots.noise import noise_figure
 from metricdp.plots.noise_maps import mechanism_map
@@ -26,11 +28,13 @@ __all__ = [
     "channel_shades",
     "curves",
     "data_of",
+    "distributions",
     "draw",
     "error_bars",
     "graph",
     "heat_map",
     "histogram",
+    "intervals",
     "mechanism_map",
     "noise_figure",
     "noise_svg",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -12,11 +13,14 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from metricdp.cli.demo.people import INDEX_METRIC, People, TourEstimate
+from metricdp.cli.demo.people import INDEX_METRIC, People
 from metricdp.cli.demo.places import Place, Places
 from metricdp.cli.demo.table import SanitizedTable
 from metricdp.cli.demo.tour import Tour
 from metricdp.visible import visible
+
+if TYPE_CHECKING:
+    from metricdp.estimates.comparison import ComparedAnswer
 
 __all__ = ["show"]
 
@@ -196,25 +200,38 @@ def _show_people(page: _Page, people: People) -> None:
             for words, record in zip((f"{number}  secret", "   released"), pair, strict=True)
         ),
     )
+    if people.estimates is None:
+        page.say("What all of it together is still good for is worked out once the libraries for tables are there.")
+        return
     page.say("What all of it together is still good for:")
     page.table(
-        ["in the whole table", "secret", "as released", "corrected", "± noise"],
-        ([estimate.name, *_figures(estimate)] for estimate in people.estimates),
+        ["in the whole table", "secret", "as released", "corrected", "95% interval"],
+        ([one.label, *_figures(one)] for one in people.estimates),
     )
     page.say(
         "A release taken at face value is biased: randomized response evens out shares, clamping shifts means. The "
         "mechanism is public, so the bias is known and is taken away again. That is post-processing, which costs no "
-        "privacy. ± noise: how far the noise moves the corrected figure, in 95 of 100 runs."
+        "privacy. The interval holds the secret figure in 95 of 100 runs."
     )
 
 
-def _figures(estimate: TourEstimate) -> list[str]:
-    numbers = (estimate.secret, estimate.as_released, estimate.corrected, estimate.noise_95)
-    if estimate.unit == "$":
-        return [f"${number:,.0f}" for number in numbers]
-    if estimate.unit == "%":
-        return [f"{number:.1f}%" for number in numbers]
-    return [f"{number:.2f}" for number in numbers]
+def _figures(one: ComparedAnswer) -> list[str]:
+    numbers = (one.truth, one.found.naive, one.found.value)
+    write = _dollars if "income" in one.label else _count if one.question.startswith("select count") else _mean
+    low, high = (write(end) for end in one.found.interval)
+    return [*(write(number) for number in numbers), f"{low} to {high}"]
+
+
+def _dollars(number: Any) -> str:
+    return f"${number:,.0f}"
+
+
+def _count(number: Any) -> str:
+    return f"{number:,.0f}"
+
+
+def _mean(number: Any) -> str:
+    return f"{number:.2f}"
 
 
 def _odds(factor: float, bound: float) -> tuple[str, str]:

@@ -6,13 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import metricdp as mdp
 from metricdp.cli.demo.shipped import read_shipped
 from metricdp.exact.balls import Real
 
-__all__ = ["Pair", "People", "TourColumn", "TourEstimate", "release_people"]
+if TYPE_CHECKING:
+    from metricdp.estimates.comparison import ComparedAnswer
+
+__all__ = ["Pair", "People", "TourColumn", "release_people"]
 
 HEALTH = ("excellent", "good", "fair", "poor")
 INCOMES = (0, 50_000)
@@ -64,27 +67,13 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class TourEstimate:
-    """A fact about the table.
+class People:
+    """What was released, with what promise, and what it is good for.
 
     Attributes:
-        secret: in the secret table.
-        as_released: the same, taken from the release as if it were the truth.
-        corrected: estimated from the release without bias; post-processing costs no privacy.
-        noise_95: how far the noise moves the estimate, in 95 of 100 releases.
+        estimates: facts about the table: the truth, the corrected value with its interval, and the value as released;
+            None where the libraries for tables are missing.
     """
-
-    name: str
-    unit: str
-    secret: float
-    as_released: float
-    corrected: float
-    noise_95: float
-
-
-@dataclass(frozen=True)
-class People:
-    """What was released, with what promise, and what it is good for."""
 
     rows: int
     columns: tuple[TourColumn, ...]
@@ -92,7 +81,7 @@ class People:
     delta: float
     pairs: tuple[Pair, ...]
     sample: tuple[tuple[Record, Record], ...]
-    estimates: tuple[TourEstimate, ...]
+    estimates: tuple[ComparedAnswer, ...] | None
 
 
 def release_people() -> People:
@@ -130,7 +119,7 @@ def release_people() -> People:
         delta=float(whole.delta),
         pairs=_pairs(record),
         sample=tuple((secrets[row], released[row]) for row in SHOWN),
-        estimates=_estimates(secrets, released, record),
+        estimates=_estimates(secrets, released, names, record.mechanisms),
     )
 
 
@@ -176,59 +165,42 @@ def _pairs(mechanism: Any) -> tuple[Pair, ...]:
     return tuple(Pair(words, someone, other, math.exp(metric(someone, other))) for words, other in others)
 
 
-def _estimates(secrets: list[Record], released: list[Record], mechanism: Any) -> tuple[TourEstimate, ...]:
-    income, visits, health, therapy, score = mechanism.mechanisms
-    before, after = (list(zip(*rows, strict=True)) for rows in (secrets, released))
-    return (
-        _mean_of_bounded("mean income", "$", before[0], after[0], 1 / float(income.metric.level)),
-        _mean_of_counts("mean doctor visits", before[1], after[1], math.exp(-float(visits.metric.level))),
-        *(_share(f"health {value}", value, before[2], after[2], _response(health)) for value in HEALTH),
-        _share("any psychotherapy", "yes", before[3], after[3], _response(therapy)),
-        _share(
-            "index missing",
-            None,
-            before[4],
-            after[4],
-            _null_probabilities(score),
+def _estimates(
+    secrets: list[Record], released: list[Record], names: Sequence[str], mechanisms: Sequence[Any]
+) -> tuple[ComparedAnswer, ...] | None:
+    """What the release says about the whole table, beside what the secrets say."""
+    try:
+        from metricdp.estimates.asking import estimate
+        from metricdp.estimates.comparison import ComparedAnswer
+    except ModuleNotFoundError:
+        return None
+    before, after = (dict(zip(names, zip(*rows, strict=True), strict=True)) for rows in (secrets, released))
+    columns = {name: (after[name], mechanism) for name, mechanism in zip(names, mechanisms, strict=True)}
+    facts: list[tuple[str, str, str, float]] = [
+        ("mean income", "income", "select avg(income)", _mean(before["income"])),
+        ("mean doctor visits", "doctor_visits", "select avg(doctor_visits)", _mean(before["doctor_visits"])),
+        *(
+            (f"health {value}", "health", f"select count(*) where health = '{value}'", before["health"].count(value))
+            for value in HEALTH
         ),
+        (
+            "any psychotherapy",
+            "psychotherapy",
+            "select count(*) where psychotherapy = 'yes'",
+            before["psychotherapy"].count("yes"),
+        ),
+        (
+            "index missing",
+            "general_health",
+            "select count(*) where general_health is null",
+            before["general_health"].count(None),
+        ),
+    ]
+    return tuple(
+        ComparedAnswer(asked, label, truth, estimate({name: columns[name]}, asked).only)
+        for label, name, asked, truth in facts
     )
 
 
-def _mean_of_bounded(name: str, unit: str, before: Sequence[int], after: Sequence[int], scale: float) -> TourEstimate:
-    """The mean of clamped Laplace releases.
-
-    A draw that left the bounds lies beyond by ``scale`` on average, whatever the secret: adding as much to the
-    releases at a bound takes away the bias of clamping.
-    """
-    lower, upper = INCOMES
-    count = len(after)
-    clamped = scale * (sum(value == upper for value in after) - sum(value == lower for value in after))
-    raw = sum(after) / count
-    noise = 1.96 * math.sqrt(2 / count) * scale
-    return TourEstimate(name, unit, sum(before) / count, raw, raw + clamped / count, noise)
-
-
-def _mean_of_counts(name: str, before: Sequence[int], after: Sequence[int], decay: float) -> TourEstimate:
-    """The mean of geometric releases, which has no bias; the noise has variance 2 a / (1 - a)^2."""
-    mean = sum(after) / len(after)
-    noise = 1.96 * math.sqrt(2 * decay / len(after)) / (1 - decay)
-    return TourEstimate(name, "", sum(before) / len(before), mean, mean, noise)
-
-
-def _response(mechanism: Any) -> tuple[float, float]:
-    """The probabilities of a value where it is the truth, and where it is not."""
-    truth = float(Real(mechanism.truth))
-    return truth, (1 - truth) / (len(mechanism.values) - 1)
-
-
-def _share(
-    name: str, value: Any, before: Sequence[Any], after: Sequence[Any], probabilities: tuple[float, float]
-) -> TourEstimate:
-    """The share of a value: ``(seen - p) / (q - p)``, where it is released with probability q if true, p if not."""
-    q, p = probabilities
-    count = len(after)
-    secret, seen = (sum(row == value for row in rows) / count for rows in (before, after))
-    corrected = (seen - p) / (q - p)
-    share = min(1.0, max(0.0, corrected))
-    noise = 1.96 * math.sqrt((share * q * (1 - q) + (1 - share) * p * (1 - p)) / count) / (q - p)
-    return TourEstimate(name, "%", 100 * secret, 100 * seen, 100 * corrected, 100 * noise)
+def _mean(values: Sequence[Any]) -> float:
+    return float(sum(values) / len(values))
