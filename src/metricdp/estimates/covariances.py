@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -54,9 +55,8 @@ class Correlation:
         """See `metricdp.estimates.estimate`."""
         moments = _Moments.of(table, (self.first, self.second))
 
-        certain = all(
-            moments.is_certain(lambda mean, at=at: float(_covariance(moments, mean)[at, at])) for at in (0, 1)
-        )  # type: ignore[misc]
+        first, second = (moments.is_certain(partial(_variance_at, moments, place)) for place in (0, 1))
+        certain = first and second
 
         def value(mean: Floats) -> float:
             spread = _covariance(moments, mean)
@@ -118,6 +118,10 @@ def _estimates(
     text: str, names: tuple[str, ...], found: list[Estimate], table: ReleasedTable, rows: float
 ) -> Estimates:
     return Estimates(text, (), ((),), names, (tuple(found),), int(rows), table.doubts, table.private)
+
+
+def _variance_at(moments: _Moments, place: int, mean: Floats) -> float:
+    return float(_covariance(moments, mean)[place, place])
 
 
 def _covariance(moments: _Moments, mean: Floats) -> Floats:

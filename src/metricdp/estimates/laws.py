@@ -20,7 +20,7 @@ from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainE
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.noise_shape import is_geometric, noise_scale
-from metricdp.estimates.scores import ScorePath
+from metricdp.estimates.scores import ScorePath, inverse_of
 from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
@@ -37,7 +37,7 @@ MOST_OUTPUTS = 400
 _EPOCH = dt.date(1970, 1, 1)
 
 _ILL = 1e4
-"""A condition number beyond which shares are not found by inversion."""
+"""Shares are not found by inversion where one row could move them by more than this many rows."""
 
 
 @dataclass(eq=False)
@@ -122,9 +122,10 @@ class ListedLaw(ColumnLaw):
     @cached_property
     def inverted(self) -> Floats | None:
         """The shares by inversion of the law, some of which noise may have pushed below 0; None where it blows up."""
-        if np.linalg.cond(self.matrix) > _ILL:
+        inverse = inverse_of(self.matrix)
+        if inverse is None or np.abs(inverse).sum(axis=1).max() > _ILL:
             return None
-        return np.asarray(np.linalg.solve(self.matrix.T, self.counts / self.rows))
+        return np.asarray(inverse.T @ (self.counts / self.rows))
 
     @property
     def leaves_simplex(self) -> bool:

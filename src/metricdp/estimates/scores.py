@@ -16,11 +16,12 @@ import numpy as np
 
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["OutputScore", "ScorePath"]
+__all__ = ["OutputScore", "ScorePath", "inverse_of"]
 
 _PENALTIES = np.concatenate([[0.0], 10.0 ** np.arange(-14, 3.01, 0.5)])
 _RANK = 1e-10
 _DIRECTIONS = 16
+_ILL = 1e9
 _TAME = 0.02
 """A channel whose singular values differ by less than this is inverted."""
 
@@ -81,15 +82,22 @@ class ScorePath:
     @cached_property
     def is_tame(self) -> bool:
         """Whether the law can be inverted at little cost: bias would buy nothing."""
-        if self.law.shape[0] != self.law.shape[1]:
+        if self._inverse is None:
             return False
-        half = self._weights[:, None] * (self.law / np.sqrt(self.released))
-        values = np.linalg.svd(half, compute_uv=False)
-        return bool(values[-1] > _TAME * values[0])
+        scale = np.sqrt(self.released)
+        half, back = self._weights[:, None] * (self.law / scale), scale[:, None] * (self._inverse / self._weights)
+        return _largest(half) * _largest(back) < 1 / _TAME
 
     @cached_property
-    def _inverse(self) -> Floats:
-        return np.asarray(np.linalg.inv(self.law))
+    def _inverse(self) -> Floats | None:
+        """Of the law; None where there is none, or one that is not to be trusted."""
+        return inverse_of(self.law)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """For each secret (rows) and each one's indicator (columns), the expected square of its score."""
+        assert self._inverse is not None
+        return np.asfortranarray(self.law @ self._inverse**2)
 
     @cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -109,11 +117,13 @@ class ScorePath:
         """
         middle = (low + high) / 2
         if self.is_tame:
+            assert self._inverse is not None
             named = np.flatnonzero(middle)
             weights = (
                 self._inverse[:, named] @ middle[named] if len(named) < len(middle) / 2 else self._inverse @ middle
             )
-            return self.of(weights, low, high)
+            squares = self._squares[:, named[0]] * middle[named[0]] ** 2 if len(named) == 1 else self.law @ weights**2
+            return self._made(weights, middle + 0.0, squares, low, high)
         centre = float(self.shares @ middle)
         left, values, right, scale = self._factors
         along = left.T @ (self._weights * (middle - centre))  # constants have no variance, and are put back
@@ -155,11 +165,42 @@ class ScorePath:
 
     def of(self, weights: Floats, low: Floats, high: Floats) -> OutputScore:
         """The score with given weights, and what it leaves."""
-        expected = low + 0.0 if self.is_tame else self.law @ weights
-        variances = np.maximum(self.law @ weights**2 - expected**2, 0.0)
+        return self._made(weights, self.law @ weights, self.law @ weights**2, low, high)
+
+    def _made(self, weights: Floats, expected: Floats, squares: Floats, low: Floats, high: Floats) -> OutputScore:
+        variances = np.maximum(squares - expected**2, 0.0)
         within = float(self.shares @ variances)
         mean = float(self.shares @ expected)
         whole = within + float(self.shares @ (expected - mean) ** 2)
         return OutputScore(
             weights, expected - low, expected - high, math.sqrt(within), math.sqrt(max(0.0, whole, within)), variances
         )
+
+
+def inverse_of(law: Floats) -> Floats | None:
+    """The inverse of a law, column by column in memory; None where it has none, or rounding would spoil it.
+
+    >>> inverse_of(np.array([[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [[1.5, -0.5], [-0.5, 1.5]]
+    >>> inverse_of(np.array([[0.5, 0.5], [0.5, 0.5]])) is None
+    True
+    """
+    if law.shape[0] != law.shape[1]:
+        return None
+    try:
+        inverse = np.linalg.inv(law)
+    except np.linalg.LinAlgError:
+        return None
+    sizes = (np.abs(matrix).sum(axis=0).max() for matrix in (law, inverse))
+    return np.asfortranarray(inverse) if math.prod(sizes) < _ILL else None
+
+
+def _largest(matrix: Floats) -> float:
+    """About the largest singular value, by powers."""
+    along = 1 + np.arange(matrix.shape[1]) / matrix.shape[1]
+    size = 0.0
+    for _ in range(40):
+        along = matrix.T @ (matrix @ along)
+        size = float(np.linalg.norm(along))
+        along /= size
+    return math.sqrt(size)
