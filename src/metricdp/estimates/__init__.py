@@ -9,7 +9,7 @@ from metricdp.lazy import lazily
 if TYPE_CHECKING:
     from metricdp.estimates.asking import estimate
     from metricdp.estimates.collections import MeanCurve, TopElements
-    from metricdp.estimates.comparison import ComparedAnswer, Comparison, MovedColumn, compare
+    from metricdp.estimates.comparison import ComparedAnswer, MovedColumn, ReleaseComparison, compare
     from metricdp.estimates.covariances import Correlation, Regression
     from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
     from metricdp.estimates.foresight import Foresight, foresee
@@ -20,7 +20,6 @@ else:
         __name__,
         {
             "ComparedAnswer": "comparison",
-            "Comparison": "comparison",
             "Correlation": "covariances",
             "Estimate": "results",
             "Estimates": "results",
@@ -30,6 +29,7 @@ else:
             "MeanCurve": "collections",
             "MovedColumn": "comparison",
             "Regression": "covariances",
+            "ReleaseComparison": "comparison",
             "TopElements": "collections",
             "compare": "comparison",
             "estimate": "asking",
@@ -40,7 +40,6 @@ else:
 
 __all__ = [
     "ComparedAnswer",
-    "Comparison",
     "Correlation",
     "Estimate",
     "Estimates",
@@ -50,6 +49,7 @@ __all__ = [
     "MeanCurve",
     "MovedColumn",
     "Regression",
+    "ReleaseComparison",
     "TopElements",
     "compare",
     "estimate",

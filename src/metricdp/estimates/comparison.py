@@ -25,7 +25,7 @@ from metricdp.policies.types._finite import OneOf
 from metricdp.policies.types._line import OnALine
 from metricdp.policies.types.place import Place
 
-__all__ = ["ComparedAnswer", "Comparison", "MovedColumn", "compare"]
+__all__ = ["ComparedAnswer", "MovedColumn", "ReleaseComparison", "compare"]
 
 WARNING = "NOT TO BE RELEASED: this page was made from the secrets, and tells them."
 _SHARES = (0.5, 0.95, 0.99)
@@ -74,7 +74,7 @@ class MovedColumn:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class ReleaseComparison:
     """A release beside its secrets.
 
     Attributes:
@@ -93,7 +93,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         held = sum(one.held for one in self.answers)
-        return f"Comparison({len(self.answers)} answers, {held} of the intervals hold the truth; not to be released)"
+        return f"ReleaseComparison({len(self.answers)} answers, {held} intervals hold the truth; not to be released)"
 
     def table(self) -> list[list[str]]:
         """The answers as rows of text, with a heading."""
@@ -157,7 +157,7 @@ def compare(
     policy: Policy | str | Path | Mapping[str, Any] | None = None,
     confidence: float = 0.95,
     engine: Any = None,
-) -> Comparison:
+) -> ReleaseComparison:
     """What a release says beside what its secrets say, for the curator alone.
 
     The secrets are read into memory. Values beyond declared bounds are taken for the bound, as in the release.
@@ -201,7 +201,7 @@ def compare(
         after = _read(table, columns)
         moved = tuple(_moved(column, secrets, after, table.policy.order == "public") for column in columns
                       if column.release == "noise" and isinstance(column, OnALine | OneOf | Place))  # fmt: skip
-        return Comparison(tuple(answers), moved, pictures_of(table, columns, secrets, after), len(secrets))
+        return ReleaseComparison(tuple(answers), moved, pictures_of(table, columns, secrets, after), len(secrets))
 
 
 def _paired(found: Estimates, truth: Estimates) -> list[ComparedAnswer]:

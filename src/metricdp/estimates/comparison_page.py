@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from metricdp.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from metricdp.estimates.comparison import Comparison
+    from metricdp.estimates.comparison import ReleaseComparison
 
 __all__ = ["page"]
 
@@ -30,7 +30,7 @@ figure { margin: 0; } figure svg { width: 100%; height: auto; }
 """
 
 
-def page(found: Comparison) -> str:
+def page(found: ReleaseComparison) -> str:
     """The whole page."""
     from metricdp.estimates.comparison import WARNING
 
@@ -74,7 +74,7 @@ def page(found: Comparison) -> str:
 """
 
 
-def _pictures(found: Comparison) -> str:
+def _pictures(found: ReleaseComparison) -> str:
     from metricdp.plots.svg import to_svg
 
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from metricdp.errors import ArgumentError
-from metricdp.mechanisms.geometric import Geometric
+from metricdp.estimates.noise_shape import is_geometric
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.policies.policy import Policy
 from metricdp.policies.types.category import Category
@@ -68,7 +68,7 @@ def by_mechanisms(columns: Mapping[str, Any]) -> tuple[pa.Table, Policy]:
             values, mechanism = pair
         except (TypeError, ValueError):
             raise ArgumentError(f"column {name!r}: the released values and their mechanism are wanted") from None
-        if not isinstance(mechanism, Mechanism):
+        if not (hasattr(mechanism, "guarantee") and hasattr(mechanism, "declared")):
             raise ArgumentError(f"column {name!r}: {type(mechanism).__name__} is no mechanism")
         column = _column(name, mechanism)
         made.append(column)
@@ -96,10 +96,10 @@ def _column(name: str, mechanism: Mechanism) -> _NumberOf | _CategoryOf:
             f"column {name!r}: {mechanism.name} is not for numbers on a line or declared values; sanitize a table with "
             "a policy, and estimate that"
         )
-    steps = given.step if isinstance(mechanism, Geometric) else None
-    bounds = getattr(mechanism, "bounds", None)
-    if isinstance(mechanism, Geometric) and mechanism.widest is not None:
-        bounds = Fraction(0), mechanism.widest
+    steps = Fraction(given.resolution) if is_geometric(mechanism.cells) else None
+    bounds, ends = getattr(mechanism, "bounds", None), mechanism.cells.end_cells
+    if bounds is None and ends is not None:
+        bounds = ends[0] * Fraction(given.resolution), ends[1] * Fraction(given.resolution)
     return _NumberOf(
         name=name,
         columns=(name,),
