@@ -101,5 +101,5 @@ def _foresee(policy: Path, question: str, rows: int, within: float | None, confi
     if json:
         print_result(found.to_json())
         return
-    print_text(f"{found.estimates.question}\n\n{found}\n")
-    print_text(f"{100 * confidence:.6g}% intervals to expect from {rows:,} rows; no data was read.")
+    print_text(f"{found.estimates.question}\n\n{found}")
+    print_text(f"\n{100 * confidence:.6g}% intervals to expect from {rows:,} rows; no data was read.")

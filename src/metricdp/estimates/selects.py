@@ -298,7 +298,7 @@ class _Answering:
 
     def _unknown(self, naive: float | None, ends: tuple[float, float], why: str = "No row is left.") -> Estimate:
         return Estimate(
-            math.nan if not math.isfinite(ends[0]) else sum(ends) / 2,
+            math.nan,
             ends,
             naive,
             self.confidence,
