@@ -4,8 +4,8 @@ from metricdp.lazy import listing
 from metricdp.plots.bounds import bound_figure
 from metricdp.plots.canvas import data_of, words_of
 from metricdp.plots.channel_maps import channel_map
-from metricdp.plots.error_bars import AnswerPicture, error_bars
 from metricdp.plots.distributions import distributions
+from metricdp.plots.error_bars import AnswerPicture, error_bars
 from metricdp.plots.graphs import graph
 from metricdp.plots.heat_maps import channel_shades, heat_map
 from metricdp.plots.histograms import histogram
