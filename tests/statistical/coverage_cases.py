@@ -340,9 +340,10 @@ def page(seconds, kept=None):
     head = " | ".join(f"{rows:,} rows" for rows in SIZES)
     text = f"""# How often intervals of estimates hold the truth
 
-Made by `make coverage`: for ten minutes, tables are made, released and asked again and again, each time with new secrets
-and new noise. How often that is depends on the machine; few repeats tell little. In each cell: how many of the 95% intervals held the truth, of how
-many. A question with several answers counts each of them. At least 95% less three standard errors is wanted, corrected
+Made by `make coverage`: for ten minutes, tables are made, released and asked again and again, each time with new
+secrets and new noise. How often that is depends on the machine; few repeats tell little. In each cell: how many of the
+95% intervals held the truth, of how many. A question with several answers counts each of them. At least 95% less three
+standard errors is wanted, corrected
 for the {cells} cells of this table; more than 97% is to be expected where the method is conservative, that is, where
 the interval covers what the counts cannot tell, too. See [the guide](guides/use-a-sanitized-table.md) and
 [decision 0030](decisions/0030-what-estimates-say-of-few-rows.md).
