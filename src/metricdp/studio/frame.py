@@ -89,7 +89,7 @@ def build_frame(page: Page, browser: Browser) -> None:
     ui.colors(primary="#1d5f9e", secondary="#475569", negative="#b42318", positive="#1a7f37", warning="#9a5b00")
     looks = browser.inputs("frame", look="auto")["look"]
     dark = ui.dark_mode(_LOOKS[looks])
-    with ui.header().classes("studio-header"):
+    with ui.header(fixed=False).classes("studio-header"):
         ui.label("metricdp studio").classes("studio-name")
         with ui.element("nav").props('aria-label="Pages"').classes("studio-nav"):
             for other in PAGES:

@@ -48,7 +48,7 @@ class Job:
     def _run(self, work: Callable[[Job], Any]) -> None:
         try:
             self.result = work(self)
-        except Stopped:
+        except (Stopped, KeyboardInterrupt):  # the latter where a search had nothing yet to give
             self.stopped = True
             self.problem = "Stopped; nothing was kept."
         except MetricDPError as error:  # its words never hold a private value

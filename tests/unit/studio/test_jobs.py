@@ -1,5 +1,8 @@
 import threading
 
+import pyarrow as pa
+
+import metricdp
 from metricdp.errors import ArgumentError
 from metricdp.studio.jobs import Job
 
@@ -47,3 +50,24 @@ def failing(error):
 def test_our_own_errors_are_told_and_others_only_named():
     assert failing(ArgumentError("a port is a number")) == "a port is a number"
     assert failing(ValueError("the salary is 31,000")) == "It failed (ValueError); nothing was released."
+
+
+def test_a_search_that_is_stopped_before_it_has_anything_says_so():
+    assert failing(KeyboardInterrupt()) == "Stopped; nothing was kept."
+
+
+def test_a_table_whose_release_is_stopped_leaves_no_file(tmp_path):
+    out, gate = tmp_path / "out.parquet", threading.Event()
+    rules = {"format": 2, "columns": {"age": {"type": "integer", "within": "5 years", "missing": "refuse"}}}
+
+    def work(job):
+        gate.wait(60)
+        return metricdp.tables.sanitize(pa.table({"age": range(1000)}), rules, out, progress=job.report)
+
+    job = Job(work)
+    job.stop()
+    gate.set()
+    job.wait(60)
+    assert job.stopped
+    assert job.result is None
+    assert list(tmp_path.iterdir()) == []

@@ -161,7 +161,7 @@ class _Estimate:
 
     def _show_evidence(self, problem: str = "") -> None:
         found = self.browser.made.get("evidence")
-        self.evidence.text = problem or ("" if found is None else f"{found[0]}\n{found[1]}")
+        self.evidence.text = problem or ("" if found is None else str(found[1]))
 
 
 def _number(value: Any) -> str:
