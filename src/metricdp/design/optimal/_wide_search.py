@@ -37,6 +37,7 @@ _MOST_ROUNDS = 60
 _PATIENCE = 6
 _USEFUL = 1e-10
 _LARGE = 800
+_RIDGE = 1e-9
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
 
@@ -120,7 +121,8 @@ class WideSearch:
             sums = matrix.sum(axis=0)
             if tight or len(self.costs) == 1:
                 self._add((matrix[:, sums > 0] / sums[sums > 0]).T)
-        prices = closed_prices(self.decay, costs)
+        # Points at distance zero have equal rows in it; a little more on its diagonal tells them apart.
+        prices = closed_prices(self.decay + _RIDGE * np.eye(len(self.decay)), costs)
         if prices is None:
             prices = np.zeros(len(self.decay))
         self._visit(prices)

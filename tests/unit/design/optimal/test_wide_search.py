@@ -6,6 +6,7 @@ import pytest
 import metricdp as mdp
 from metricdp.channels import verify
 from metricdp.design import optimal
+from metricdp.errors import DataError
 from tests.unit.design.optimal.test_start import city, free_losses
 
 
@@ -84,3 +85,18 @@ def test_few_outputs():
     assert restricted.outputs == tuple(outputs)
     assert verify(restricted, space)
     assert restricted.loss >= optimal(space, prior, gap=1e-2).bound
+
+
+def test_places_that_coincide_have_equal_rows():
+    generator = np.random.default_rng(0)
+    places = generator.integers(0, 9, (66, 2))
+    apart = np.abs(places[:, None] - places).sum(axis=-1)
+    assert len(np.unique(places, axis=0)) < 66
+    space = mdp.Space(range(66), mdp.metrics.matrix(range(66), apart))
+    channel = optimal(space, generator.dirichlet(np.ones(66)), gap=3e-2)
+    assert channel.finished
+    assert channel.merged
+    assert verify(channel, space)
+    points = [tuple(place) for place in places.tolist()]
+    with pytest.raises(DataError, match="the same point as in row"):
+        mdp.Space(points, mdp.metrics.euclidean())
