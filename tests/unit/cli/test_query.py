@@ -209,8 +209,8 @@ def test_a_mistaken_policy_with_all_its_mistakes(here):
     result = run("people.csv", "select count(*)", "-p", "wrong.toml")
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "wrong.toml: line 3, 'record' is not known here; one of format, ledger, records, capacity, absent, rows, "
-        "person, columns, csv",
+        "wrong.toml: line 3, 'record' is not known here; one of format, ledger, records, capacity, absent, standard, "
+        "rows, person, columns, csv",
         "wrong.toml: line 6, column 'sex': either epsilon, or factor, or metric, is wanted",
     ]
 
