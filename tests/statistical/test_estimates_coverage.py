@@ -1,6 +1,6 @@
 """Intervals hold the truth as often as they say: few repeats here; ``make coverage`` makes the table of many."""
 
-from tests.statistical.coverage_cases import POLICY, least_hits, repeat
+from tests.statistical.coverage_cases import PAGE, POLICY, QUESTIONS, SIZES, least_hits, repeat
 
 QUICK = (
     "mean of clamped numbers",
@@ -23,3 +23,9 @@ def test_few_repeats_hold_the_truth_often_enough():
             held[name] += sum(inside)
     missed = {name: (held[name], tried[name]) for name in QUICK if held[name] < least_hits(tried[name], len(QUICK))}
     assert not missed
+
+
+def test_the_page_has_every_question_at_every_size():
+    lines = {line.split("|")[1].strip(): line for line in PAGE.read_text(encoding="utf-8").splitlines() if "|" in line}
+    for name in QUESTIONS:
+        assert lines[name].count("% of ") == len(SIZES), f"make coverage, for {name} is not in docs/coverage.md"

@@ -26,4 +26,4 @@ def test_lines_that_differ_are_seen():
 def test_the_guide_word_by_word(tmp_path):
     for ending in ("csv", "toml"):
         shutil.copy(DATA / f"health_insurance.{ending}", tmp_path / f"people.{ending}")
-    assert follow(GUIDES / "use-a-sanitized-table.md", tmp_path, shows=shows) == 1
+    assert follow(GUIDES / "use-a-sanitized-table.md", tmp_path, shows=shows) == 2
