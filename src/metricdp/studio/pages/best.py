@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from nicegui import ui
+from nicegui import run, ui
 
 from metricdp.channels import verify
 from metricdp.channels.serialize import claimed
@@ -292,17 +292,19 @@ class _Best:
 
     # Somebody else's
 
-    def _verify(self, file: GivenFile) -> None:
+    async def _verify(self, file: GivenFile) -> None:
         self.verdict.text = "verifying"
+        self.verdict.text = await run.io_bound(self._judged, file)  # beside the page, which goes on answering
+
+    def _judged(self, file: GivenFile) -> str:
         try:
             channel, claim = read_claim(file.path)
             promise = claimed(claim)
             metric = self.placement.space.metric if promise is None else promise.metric
             delta = 0 if promise is None else promise.delta
-            found = verify(channel, Space(channel.inputs, metric), delta)
-            self.verdict.text = f"{file.shown}: {found}"
+            return f"{file.shown}: {verify(channel, Space(channel.inputs, metric), delta)}"
         except MetricDPError as error:
-            self.verdict.text = f"{file.shown}: {error}"
+            return f"{file.shown}: {error}"
 
 
 def _metres(value: float) -> str:
