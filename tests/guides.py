@@ -39,7 +39,14 @@ def follow(guide, folder, *, fails=None, shows=lambda output, text: text in outp
         elif kind == "python" or (kind == "sh" and word != "setup"):
             program = [sys.executable, "-c", text] if kind == "python" else ["bash", "-e", "-c", text]
             done = subprocess.run(
-                program, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+                program,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                check=False,
+                timeout=600,
             )
             output = done.stdout + done.stderr
             assert done.returncode == (1 if fails is not None and word == fails else 0), output

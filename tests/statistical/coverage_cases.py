@@ -286,7 +286,7 @@ def least_hits(repeats, cells):
     Three standard errors leave a chance of 0.00135 to a single one; of many, each has as much of it as its share.
 
     >>> least_hits(400, 1), least_hits(400, 100)
-    (367, 361)
+    (367, 362)
     """
     reach = NormalDist().inv_cdf(1 - (1 - NormalDist().cdf(3)) / cells)
     return math.ceil(repeats * 0.95 - reach * math.sqrt(repeats * 0.95 * 0.05))
