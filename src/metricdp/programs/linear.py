@@ -37,6 +37,9 @@ _SIMPLEX = {"dual": 1, "primal": 4}
 _PATIENCE = 1.0
 """Seconds that an interrupted solver has to stop."""
 
+_LOOK = 0.1
+"""Seconds between two looks at whether somebody interrupts."""
+
 _SEED = 1
 _SMALLEST = 1e-12
 """The least entry of a matrix that the solver keeps; by itself it would drop all below 1e-9."""
@@ -263,7 +266,8 @@ class LinearProgram:
 
         threading.Thread(target=run, daemon=True).start()
         try:
-            ended.wait()
+            while not ended.wait(_LOOK):  # in steps: a signal that another thread took does not end a long wait
+                pass
         except KeyboardInterrupt:
             self._stopping.set()
             ended.wait(_PATIENCE)

@@ -30,7 +30,7 @@ class TableJob:
         owner: the name of that token.
         folder: where its files lie; gone with the job, and after a crash with the next start.
         source: the uploaded file.
-        state: uploading, running, done or failed.
+        state: uploading, running, done, sent or failed.
         rows: done so far, of ``total`` where that is known; a table is read twice, once to check it.
         error: the kind and the words of what went wrong.
     """
@@ -116,7 +116,7 @@ class TableJobs:
         with self._lock:
             self._forget()
             found = self._jobs.get(name)
-        return found if found is not None and found.owner == owner else None
+        return found if found is not None and found.owner == owner and found.state != "sent" else None
 
     def drop(self, job: TableJob) -> None:
         """Forget a job and remove its files; one that runs is removed when it ends."""

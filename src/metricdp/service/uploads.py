@@ -77,6 +77,7 @@ def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: TableJobs,
         found = own(token, job)
         if found.state != "done":
             raise HTTPException(409, f"the job is {found.state}")
+        found.state = "sent"  # to nobody else from here on, though its files go when the last byte has left
         kind = "application/vnd.apache.parquet"
         gone = BackgroundTask(jobs.drop, found)
         return FileResponse(found.result, media_type=kind, filename="released.parquet", background=gone)

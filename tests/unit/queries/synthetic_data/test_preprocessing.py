@@ -46,6 +46,6 @@ def test_rounds_and_sizes_are_where_the_bound_is_least():
         assert mwem_bound(asked, total, rounds) == min(
             mwem_bound(asked, total, t) for t in range(max(1, rounds - 2), rounds + 3)
         )
-    size = best_size(asked, 500)
-    bounds = {m: small_database(asked, [500, 0, 0], size=m).bound() for m in range(max(1, size - 2), size + 1)}
+    size = best_size(asked, 60)
+    bounds = {m: small_database(asked, [60, 0, 0], size=m).bound() for m in range(max(1, size - 2), size + 1)}
     assert bounds[size] == pytest.approx(min(bounds.values()), rel=1e-6)
