@@ -25,7 +25,7 @@ from metricdp.estimates.results import Estimate, Estimates, Truth
 from metricdp.exact.arrays import Floats
 from metricdp.policies.types._finite import OneOf
 
-__all__ = ["CERTAIN", "Correlation", "Regression"]
+__all__ = ["CERTAIN", "Correlation", "Regression", "columns_together"]
 
 CERTAIN = 4.0
 """By how many standard deviations a number has to be above 0 before anything is divided by it."""
@@ -132,6 +132,22 @@ def _covariance(moments: _Moments, mean: Floats) -> Floats:
     return spread
 
 
+def columns_together(table: ReleasedTable, names: Sequence[str]) -> dict[str, Any]:
+    """The columns of these names, whose values are used row by row.
+
+    Raises:
+        ArgumentError: one stands there twice, or its missing values are secret.
+    """
+    if len(set(names)) < len(names):
+        raise ArgumentError("a column stands there twice")
+    columns = {name: table.column(name) for name in names}
+    for name, column in columns.items():
+        table.check(column)
+        if column.missing == "secret":
+            raise ArgumentError(f"column {name!r}: missing values are secret there, and only averages are corrected")
+    return columns
+
+
 @dataclass(frozen=True, eq=False)
 class _Moments:
     """Averages over the rows of every column's score and of every product, with their covariance.
@@ -155,15 +171,7 @@ class _Moments:
     @classmethod
     def of(cls, table: ReleasedTable, names: Sequence[str]) -> _Moments:
         """Read the table, batch by batch; a row with a missing value is left out where that is public."""
-        if len(set(names)) < len(names):
-            raise ArgumentError("a column stands there twice")
-        columns = {name: table.column(name) for name in names}
-        for name, column in columns.items():
-            table.check(column)
-            if column.missing == "secret":
-                raise ArgumentError(
-                    f"column {name!r}: missing values are secret there, and only averages are corrected"
-                )
+        columns = columns_together(table, names)
         outlines, rows, types = outlines_of(table, columns)
         if rows < 2:
             raise ArgumentError("two rows at least are wanted")

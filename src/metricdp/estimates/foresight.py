@@ -23,7 +23,7 @@ from metricdp.errors import ArgumentError
 from metricdp.estimates.expected_counts import expected_counts
 from metricdp.estimates.plan import Counted
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth, shown
+from metricdp.estimates.results import Estimate, Estimates, Truth, aligned, shown
 from metricdp.estimates.selects import answer_select
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.policy import Policy
@@ -76,15 +76,7 @@ class Foresight:
         lines = [[*found.group_names, "", "interval"]]
         for labels, halves in zip(found.groups, self.halves, strict=True):
             lines += [[*labels, name, f"± {shown(half)}"] for name, half in zip(found.names, halves, strict=True)]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-        left = len(found.group_names) + 1
-        rendered = [
-            "  ".join(
-                cell.ljust(width) if place < left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
+        rendered = aligned(lines, len(found.group_names) + 1)
         notes = [f"- {note}" for note in dict.fromkeys([*self.assumed, *_reasons(found)])]
         return "\n".join([*rendered, *notes, *self._levels()])
 

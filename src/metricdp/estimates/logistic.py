@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, DataError
-from metricdp.estimates.covariances import CERTAIN
+from metricdp.estimates.covariances import CERTAIN, columns_together
 from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.outlines import outlines_of
 from metricdp.estimates.plan import column_line
@@ -117,15 +117,7 @@ class _Rows:
     def of(cls, table: ReleasedTable, asked: LogisticRegression) -> _Rows:
         """Read the table; a row with a missing value is left out where that is public."""
         names = (asked.target, *asked.by)
-        if len(set(names)) < len(names):
-            raise ArgumentError("a column stands there twice")
-        columns = {name: table.column(name) for name in names}
-        for name, column in columns.items():
-            table.check(column)
-            if column.missing == "secret":
-                raise ArgumentError(
-                    f"column {name!r}: missing values are secret there, and only averages are corrected"
-                )
+        columns = columns_together(table, names)
         outlines, number, types = outlines_of(table, columns)
         if number < 2:
             raise ArgumentError("two rows at least are wanted")

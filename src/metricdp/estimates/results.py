@@ -185,16 +185,7 @@ class Estimates:
         return tuple(dict.fromkeys([*self.notes, *(note for one in self for note in one.notes)]))
 
     def __str__(self) -> str:
-        lines = self.table()
-        widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-        left = len(self.group_names) + 1
-        rendered = [
-            "  ".join(
-                cell.ljust(width) if place < left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
+        rendered = aligned(self.table(), len(self.group_names) + 1)
         return "\n".join([*rendered, *(f"- {note}" for note in self.all_notes())])
 
     def to_json(self) -> dict[str, Any]:
@@ -220,6 +211,22 @@ class Estimates:
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in rest)
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.all_notes())
         return f"<table><tr>{head}</tr>{body}</table><ul>{notes}</ul>"
+
+
+def aligned(lines: list[list[str]], left: int) -> list[str]:
+    """Lines of cells under one another; the first ``left`` columns start at the left, the others end at the right.
+
+    >>> aligned([["sex", "share"], ["F", "0.5"]], 1)
+    ['sex  share', 'F      0.5']
+    """
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
 
 
 def shown(value: Number) -> str:

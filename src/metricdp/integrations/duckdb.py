@@ -22,16 +22,15 @@ from metricdp.policies.policy import Policy
 
 __all__ = ["register_duckdb"]
 
-_DECIMAL = "DECIMAL(38,10)"
 _TYPES = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    *("FLOAT", "DOUBLE", _DECIMAL, "VARCHAR", "BOOLEAN", "DATE", "TIME"),
+    *("FLOAT", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIME"),
     *("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
 )
 """What values may be; each has a function of its own, so that a release has the type that its secret had."""
 
-_TOO_WIDE = ("HUGEINT", "UHUGEINT", "BIGNUM")
-"""What DuckDB would turn into floats."""
+_ROUNDED = ("HUGEINT", "UHUGEINT", "BIGNUM", "DECIMAL")
+"""What DuckDB would round before a function sees it: to floats, or to the digits that the function declares."""
 
 
 def register_duckdb(
@@ -47,8 +46,8 @@ def register_duckdb(
 
     ``column`` is an entry of the policy. The result has the type of the value. It is declared to have side effects, so
     DuckDB calls it for every row: equal values get noise of their own. A place is given as
-    ``metricdp({'lat': lat, 'lon': lon}, 'home')``, with the names of the policy's columns. Decimals come with ten
-    digits after the point; of those that have more, DuckDB rounds the rest away before the function sees them.
+    ``metricdp({'lat': lat, 'lon': lon}, 'home')``, with the names of the policy's columns. Decimals and
+    integers of 128 bits are refused, since DuckDB would round them before the function sees them: cast them yourself.
 
     With a ledger, every call is charged before its values are handed out. SQL does not say which rows are about one
     person, so each value is charged as a further release about the same record. ``metricdp(value, 'column', key)`` says
@@ -94,7 +93,7 @@ def register_duckdb(
         overloads.append(f"(value {kind}, part) as {inner}(value, part, null::varchar)")
         overloads.append(f"(value {kind}, part, key) as {inner}(value, part, coalesce(key::varchar, ''))")
     known = {row[0] for row in connection.execute("select upper(type_name) from duckdb_types()").fetchall()}
-    for kind in (kind for kind in _TOO_WIDE if kind in known):
+    for kind in (kind for kind in _ROUNDED if kind in known):
         words = f"error('{name}: values of {kind} would be rounded on the way: cast them to BIGINT or DOUBLE')"
         overloads += [f"(value {kind}, part) as {words}", f"(value {kind}, part, key) as {words}"]
     try:
