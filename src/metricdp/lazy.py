@@ -9,13 +9,15 @@ A folder's ``__init__`` says where each of its names lives:
 
     __all__ = ["Release"]
 
-One that imports its names at once lists them by ``__dir__ = listing(__all__)``.
+A name may live in a module of its own name. A folder that imports its names at once lists them by
+``__dir__ = listing(__all__)``.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
+import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -51,7 +53,24 @@ def lazily(
         setattr(sys.modules[package], name, value)  # so that it is looked for once
         return value
 
+    sys.modules[package].__class__ = _kept(homes)
     return find, listing([*homes, *also])
+
+
+def _kept(homes: Mapping[str, str]) -> type[types.ModuleType]:
+    """A class of module in which a public name never becomes the module of the same name.
+
+    Python sets ``package.name`` to a module under the package when anybody imports it, and would hide a function
+    that lives in a module of its own name.
+    """
+
+    class Package(types.ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            if homes.get(name) == name and isinstance(value, types.ModuleType):
+                value = getattr(value, name)
+            super().__setattr__(name, value)
+
+    return Package
 
 
 def listing(names: Iterable[str]) -> Callable[[], list[str]]:

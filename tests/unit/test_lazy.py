@@ -1,5 +1,6 @@
 """Names that are imported when they are first used."""
 
+import importlib
 import sys
 import types
 
@@ -51,3 +52,12 @@ def test_a_listing_is_sorted_and_its_own():
     names().append("c")
     assert names() == ["a", "b"]
     assert lazily("metricdp", {})[1]() == []
+
+
+def test_a_name_is_never_hidden_by_the_module_of_its_own_name(package, tmp_path):
+    (tmp_path / "lazy_house" / "stove.py").write_text("def stove(): ...\n")
+    house = __import__(package)
+    house.__getattr__, _ = lazily(package, {"stove": "stove", "kettle": "kitchen"})
+    importlib.import_module("lazy_house.stove")
+    assert isinstance(house.stove, types.FunctionType)
+    assert house.kettle is not None
