@@ -83,7 +83,8 @@ def advanced_metric(
         return enclose(value, _BITS)
 
     every = [terms_of(metric) for metric in metrics]
-    united = {term: LevelSum(Fraction(levels(term).upper)) for terms in every for term in terms}
+    distinct = dict.fromkeys(term for terms in every for term in terms)
+    united = {term: LevelSum(Fraction(levels(term).upper)) for term in distinct}
     names = [name for metric in metrics if isinstance(metric.unit, Attributes) for name in metric.unit.names]
     return metric_of(united, list(dict.fromkeys(names)))
 
