@@ -14,7 +14,7 @@ from typing import Any
 
 from metricdp.errors import ArgumentError, FileError, MetricDPError
 
-__all__ = ["CREATED", "LedgerEntry", "Receipt", "What", "as_written", "canonical", "digest", "head_after"]
+__all__ = ["CREATED", "LedgerEntry", "Receipt", "What", "as_receipt", "as_written", "canonical", "digest", "head_after"]
 
 CREATED, OPENED, CHARGED, ANSWERED = "created", "opened", "charged", "answered"
 """The kinds of entries."""
@@ -165,6 +165,14 @@ class Receipt:
             return cls(str(tree["ledger"]), int(tree["sequence"]), str(tree["head"]), str(tree.get("account", "")))
         except (KeyError, TypeError, ValueError, OverflowError):
             raise ArgumentError("this is no receipt of a ledger") from None
+
+
+def as_receipt(value: object) -> Receipt:
+    """The value, refused where it is no receipt."""
+    if not isinstance(value, Receipt):
+        kind = type(value).__name__
+        raise ArgumentError(f"a receipt is needed here, as charge gives it or Receipt.from_json reads it, not {kind}")
+    return value
 
 
 @lru_cache(1024)

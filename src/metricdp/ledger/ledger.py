@@ -15,6 +15,7 @@ from typing import Any
 from metricdp.errors import ArgumentError, FileError
 from metricdp.exact.bits import secure
 from metricdp.exact.level_sums import LevelSum
+from metricdp.exact.lists import as_list
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.advanced import share
 from metricdp.ledger.caps import Cap
@@ -24,6 +25,7 @@ from metricdp.ledger.entries import (
     OPENED,
     Receipt,
     What,
+    as_receipt,
     as_written,
     canonical,
     digest,
@@ -207,7 +209,10 @@ class Ledger(LedgerReader):
 
         A key is for a single charge.
         """
-        ready = [self._ready(*charge, key, request) for charge in charges]
+        listed = as_list(charges, "charges", '[("account", guarantee, "what it is for")]')
+        if not all(isinstance(charge, tuple | list) and len(charge) == 3 for charge in listed):
+            raise ArgumentError("a charge is an account's name, a guarantee, and what it is for")
+        ready = [self._ready(*charge, key, request) for charge in listed]
         if key is not None and len(ready) != 1:
             raise ArgumentError("a request key is for one charge")
         if not ready:
@@ -245,7 +250,7 @@ class Ledger(LedgerReader):
             charge: the receipt that the charge gave.
             answer: plain values, or the digest of a file.
         """
-        if charge.ledger != self.id:
+        if as_receipt(charge).ledger != self.id:
             raise ArgumentError("this receipt is from another ledger")
         text = canonical({"answer": answer})
         return self._together.run(lambda transaction: self._answer(transaction, charge, text))  # type: ignore[no-any-return]

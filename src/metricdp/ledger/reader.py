@@ -11,12 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from metricdp.errors import ArgumentError, BudgetError
+from metricdp.errors import BudgetError
+from metricdp.exact.lists import as_list
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.balances import Balance
 from metricdp.ledger.checking import Check, check_ledger
 from metricdp.ledger.directory import Directory
-from metricdp.ledger.entries import LedgerEntry, Receipt, as_written
+from metricdp.ledger.entries import LedgerEntry, Receipt, as_receipt, as_written
 from metricdp.ledger.exporting import export_rows, write_export
 from metricdp.ledger.reading import read_entries
 from metricdp.ledger.stores.store import Run, Store, open_store
@@ -81,7 +82,8 @@ class LedgerReader:
         """The answer that is stored for a charge; None where there is none yet."""
         with self._store.reading() as run:
             found = run(
-                "select sequence, head, body from ledger_entries where charge = :charge", {"charge": charge.sequence}
+                "select sequence, head, body from ledger_entries where charge = :charge",
+                {"charge": as_receipt(charge).sequence},
             )
         if not found:
             return None
@@ -160,9 +162,8 @@ class LedgerReader:
             progress: called with how many entries were read, and how many there are.
         """
         files = [Witness(witness)] if witness is not None else [] if self._witness is None else [self._witness]
-        kept = [*receipts, *(receipt for file in files for receipt in file.receipts())]
-        if not all(isinstance(one, Receipt) for one in kept):
-            raise ArgumentError("a ledger is checked with receipts: Receipt.from_json reads them")
+        given = as_list(receipts, "receipts", "[ledger.charge(..)]")
+        kept = [as_receipt(one) for one in (*given, *(receipt for file in files for receipt in file.receipts()))]
         return check_ledger(self._store, self.id, kept, progress)
 
     @property

@@ -448,3 +448,15 @@ def test_an_error_names_some_accounts(ledger):
         ledger.open_account(f"account {number:02}", ONE)
     with pytest.raises(ArgumentError, match=r"account 19 and 5 more$"):
         ledger.charge("nobody", HALF, "x")
+
+
+@pytest.mark.parametrize("junk", [None, 3, "receipt", {"sequence": 1}])
+def test_what_is_no_receipt_and_no_charge_is_refused_in_our_words(tmp_path, junk):
+    with Ledger.create(tmp_path / "spent.db") as ledger:
+        for call in (lambda: ledger.answer(junk, 1), lambda: ledger.answer_of(junk), lambda: ledger.check([junk])):
+            with pytest.raises(ArgumentError, match="a receipt is needed here"):
+                call()
+        with pytest.raises(ArgumentError, match="charge"):
+            ledger.charge_together([junk])
+        with pytest.raises(ArgumentError, match="a list of"):
+            ledger.check(3)
