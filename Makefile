@@ -8,7 +8,7 @@ PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test attack agree bench bench-channels bench-optimal bench-maps bench-kernels bench-queries bench-tables bench-estimates bench-audit bench-ledger ledger-kill coverage exam clean
+.PHONY: help demo test long attack agree bench bench-channels bench-optimal bench-maps bench-kernels bench-queries bench-tables bench-estimates bench-audit bench-ledger ledger-kill coverage exam clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ test: $(VENV)/.dev  ## every check: ruff, mypy, import-linter, pytest with docte
 	@echo "== import-linter";       $(VENV)/bin/lint-imports --no-logo
 	@echo "== pytest, doctests";    $(VENV)/bin/pytest
 	@echo "== all checks passed"
+
+long: $(VENV)/.dev  ## the tests that `make test` leaves out because each takes many seconds: guides, kills, large sizes (ten minutes)
+	@$(VENV)/bin/pytest -m long
 
 attack: $(VENV)/.dev  ## the long form of tests/attacks, with other seeds each time (ten minutes)
 	@METRICDP_ATTACK=12 $(VENV)/bin/pytest tests/attacks tests/engines/test_kill.py

@@ -6,13 +6,26 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "metricdp", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "metricdp",
+    deadline=None,
+    max_examples=60 if os.environ.get("METRICDP_CI") else 30,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 settings.load_profile("metricdp")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    """Leave the long tests to CI and to `make long`, and keep groups together."""
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long and not os.environ.get("METRICDP_CI") and "long" not in config.option.markexpr:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    _keep_groups(items)
+
+
+def _keep_groups(items):
     """Tests of one group run in one process, or there would be two Sparks: refuse an xdist that forgets the groups."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         lost = [item.nodeid for item in items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid]

@@ -82,6 +82,7 @@ def test_a_table_is_released_by_the_law_that_is_proved(case):
 # What a release looks like.
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", NOISY, ids=str)
 def test_the_look_is_that_of_the_declared_type(case):
     """Of all secrets the same container, dtype and classes, in Arrow and pandas, from one row as from a hundred."""

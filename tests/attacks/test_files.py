@@ -167,6 +167,7 @@ for number in range(10**9):
 """
 
 
+@pytest.mark.long
 def test_no_identifier_is_left_behind_by_kill(tmp_path):
     """Killed at random moments: nothing that is left holds an identifier, a dropped value, or rows in their order."""
     kills = min(50, tries(5))
@@ -225,6 +226,7 @@ def _namespaces():
         return False
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not _namespaces(), reason="no process may be given numbers of its own here (unshare --pid)")
 @pytest.mark.parametrize("order", ["secret", "public"])
 def test_two_runs_in_two_containers_into_one_folder(tmp_path, order):

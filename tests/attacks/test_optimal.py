@@ -187,6 +187,7 @@ def test_random_worst_cases_against_the_exact_optimum(problem):
     sound(channel, space, None, losses, exact_optimum(decays, None, losses))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("large", [1e6, 1e15, 1e30, 1e150])
 @pytest.mark.parametrize("tiny", [1e-9, 1e-30, 1e-150])
 def test_worst_cases_with_losses_of_many_sizes(tiny, large):

@@ -140,6 +140,7 @@ class Page(HTMLParser):
 # Names
 
 
+@pytest.mark.long
 @attack(5)
 @given(
     st.lists(names, min_size=6, max_size=6, unique=True), st.lists(names, min_size=3, max_size=3, unique=True), names
@@ -416,6 +417,7 @@ def test_an_integer_of_thousands_of_digits_is_a_mistake_of_the_policy(broken):
     assert "digits" in result.stderr
 
 
+@pytest.mark.long
 def test_a_level_of_thousands_of_digits_is_a_mistake_of_the_command(broken):
     for metric in (f"{DIGITS} discrete", f"ln {DIGITS} absolute", f"1/{DIGITS} discrete"):
         result = run("verify", "channel.csv", "-m", metric)

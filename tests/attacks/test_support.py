@@ -116,6 +116,7 @@ def numbers_for(mechanism, *pairs):
     return [pair for pair in pairs if comparable(mechanism, *pair)]
 
 
+@pytest.mark.long
 @attack(120)
 @given(st.sampled_from(list(LINES)), st.sampled_from(list(NUMBERS)), st.sampled_from(integer_pairs() + float_pairs()))
 def test_numbers_on_a_line(name, container, pair):

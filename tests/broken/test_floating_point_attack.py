@@ -102,6 +102,7 @@ def test_the_attack_learns_nothing_from_ours():
 NUMERIC = [case for case in CASES if not case.label and case.name != "dates"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", NUMERIC, ids=lambda case: case.name)
 def test_every_mechanism_on_numbers_and_points_has_one_grid(case):
     """Whatever the low bits of x: the grid is that of the mechanism, from every secret."""

@@ -44,6 +44,7 @@ def test_a_broken_mechanism_is_caught(exhibit):
         assert evidence.seconds < 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exhibit", sound(), ids=lambda each: each.name)
 def test_a_sound_mechanism_is_not_accused(exhibit):
     """At a confidence at which none of them, in a hundred runs of the suite, would be."""

@@ -114,6 +114,7 @@ def test_the_code_of_a_notebook_runs(name):
     assert sum(bool(cell.get("outputs")) for cell in cells) >= 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "shown"), [("start.md", 1), ("concepts/what-a-metric-promises.md", 1), ("concepts/why-not-epsilon.md", 1)]
 )

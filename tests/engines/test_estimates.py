@@ -88,6 +88,7 @@ def test_duckdb_and_frames_say_the_same(file, from_file):
             alike(one, other)
 
 
+@pytest.mark.long
 def test_spark_says_the_same(file):
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession

@@ -286,6 +286,7 @@ def people(request, file):
     return frame.selectExpr("collate(sex, 'UTF8_LCASE') as sex", *(name for name in ROWS if name != "sex"))
 
 
+@pytest.mark.long
 def test_every_column_as_counted_one_by_one(people):
     columns = list(COLUMNS.values())
     for group in (columns[:4], columns[4:8], columns[8:], CLAMPED[:2], CLAMPED[2:], FINE, LONG):

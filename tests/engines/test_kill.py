@@ -58,6 +58,7 @@ def rows_of(path):
     return pa_feather.read_table(path).num_rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["secret", "public"])
 def test_killed_at_random_moments(tmp_path, order):
     text = POLICY.format(order=order)

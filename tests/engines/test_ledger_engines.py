@@ -114,6 +114,7 @@ def write(address, begin, results):
     results.put((max(waits), done, refused))
 
 
+@pytest.mark.long
 def test_64_writers_on_one_account(address):
     room = WRITERS * EACH - 40  # so that the last ones are refused
     with Ledger.create(address) as ledger:

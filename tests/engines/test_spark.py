@@ -235,6 +235,7 @@ def sizes_of(folder):
     return [pq.read_metadata(path).num_rows for path in sorted(folder.glob("*.parquet"))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["public", "secret"])
 def test_parts_tell_neither_the_division_nor_the_cut(spark, tmp_path, monkeypatch, order):
     """As many released rows from one part, from seven, and from a table that was cut: the same parts."""
@@ -267,6 +268,7 @@ def test_parts_tell_neither_the_division_nor_the_cut(spark, tmp_path, monkeypatc
     assert set(found) == {(4, 4)}
 
 
+@pytest.mark.long
 def test_the_order_of_many_parts_is_random(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("metricdp.tables.engines.spark.PART_ROWS", 1000, raising=False)
     frame = in_order(spark, 5000, 3)
@@ -407,6 +409,7 @@ print(settings.get("spark.io.encryption.enabled"), settings.get("spark.sql.parqu
 """
 
 
+@pytest.mark.long
 def test_a_session_of_our_own_is_encrypted(tmp_path):
     (tmp_path / "in.csv").write_text("row,pay,health\n1,1.5,good\n")
     command = [sys.executable, "-c", OWN, str(tmp_path / "in.csv"), SIMPLE, str(tmp_path / "out")]

@@ -69,6 +69,7 @@ def parts(workload, scales):
         yield spent / Fraction(distance.upper), spent / Fraction(distance.lower)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("objective", ["mean", "geometric", "worst"])
 @given(workload=workloads())
 @settings(max_examples=40)

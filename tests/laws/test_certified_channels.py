@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def kept(channel, space):
     assert min(map(min, channel.weights.tolist())) >= 0
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=500)
 def test_optimal_channels_are_never_refused(data):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -177,6 +178,7 @@ def tables(draw):
     return text, order, placed
 
 
+@pytest.mark.long
 @given(tables())
 def test_a_release_has_the_shape_the_types_and_the_values_that_the_policy_says(made):
     text, order, placed = made

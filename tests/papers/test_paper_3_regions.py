@@ -129,6 +129,7 @@ def test_theorem_2_and_its_vector(values, individuals, base):
     assert closed == pytest.approx(leakage_bound(None, space), rel=4e-16)
 
 
+@pytest.mark.long
 def test_example_3_the_prior_is_regular_from_ln_2_on_not_from_048():
     """The paper "numerically verified" 0.48 <= ε <= 1; the least entry of y is below zero for every ε < ln 2.
 

@@ -146,6 +146,7 @@ def test_two_counts_have_no_mechanism_at_the_published_scale():
     assert solved_in_floats(two_count_distances(30), 1.1360).min() < 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("space", "distances"),
     [

@@ -183,6 +183,7 @@ def test_theorem_12_strictness_is_needed():
     assert universal_mechanism(space, universal_example(space).loss)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "space", [LINE, Space(range(3), mdp.ln(2) * discrete()), Space.bits(2, mdp.ln(2) * hamming())], ids=str
 )

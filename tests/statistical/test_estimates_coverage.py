@@ -1,5 +1,7 @@
 """Intervals hold the truth as often as they say: few repeats here; ``make coverage`` makes the table of many."""
 
+import pytest
+
 from tests.statistical.coverage_cases import PAGE, POLICY, QUESTIONS, SIZES, least_hits, repeat
 
 QUICK = (
@@ -15,6 +17,7 @@ QUICK = (
 COLUMNS = [name for name in POLICY["columns"] if name not in ("born", "took", "shift", "risk", "load", "site")]
 
 
+@pytest.mark.long
 def test_few_repeats_hold_the_truth_often_enough():
     tried, held = dict.fromkeys(QUICK, 0), dict.fromkeys(QUICK, 0)
     for seed in range(40):

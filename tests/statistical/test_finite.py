@@ -95,6 +95,7 @@ def test_response_is_independent_from_row_to_row():
     assert fits_table(pairs, {(a, b): (p if a else 1 - p) * (p if b else 1 - p) for a in (0, 1) for b in (0, 1)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("secret", [set(), {"a", "b"}, set("abcde")])
 def test_sets_element_by_element(secret):
     count = DRAWS // 2

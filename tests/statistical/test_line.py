@@ -77,6 +77,7 @@ def test_dates(kind, per_day):
     check_scale(noise, law, half_cells(law(1).ppf(QUANTILES), 1))
 
 
+@pytest.mark.long
 def test_nanoseconds():
     secrets = np.full(DRAWS, "2024-02-29T12:34:56.123456789", dtype="datetime64[ns]")
     law = around(0, 5 / math.log(2) * 86_400e9)

@@ -74,6 +74,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "word", "text", "expected"), CHECKS, ids=[check[1] for check in CHECKS])
 def test_what_the_page_shows_is_what_is_printed(kind, word, text, expected, outside, tmp_path):
     if kind == "sh":

@@ -48,6 +48,7 @@ def worst_moment(bet, labels, truth):
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("odds", [-1.0, 0.3, 2.0])
 def test_a_bound_is_rarely_ever_above_the_truth(odds):
     """Two hundred streams, watched all the time: no more than alpha of them, and three standard errors."""

@@ -86,6 +86,7 @@ BATCHES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", BATCHES)
 def test_the_code_of_an_event_is_what_is_counted(kind):
     """Every family of events: the expression in z, evaluated one by one, agrees with the columns."""

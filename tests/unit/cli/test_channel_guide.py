@@ -2,12 +2,15 @@
 
 import re
 
+import pytest
+
 from metricdp.cli.options.metric import read_metric
 from tests.guides import GUIDES, follow
 
 GUIDE = GUIDES / "verify-a-channel.md"
 
 
+@pytest.mark.long
 def test_the_guide_word_by_word(tmp_path):
     assert follow(GUIDE, tmp_path, fails="broken") == 5
     assert (tmp_path / "mended.parquet").exists()

@@ -282,6 +282,7 @@ def test_the_script_for_a_shell_is_shown():
 # Standard input and output
 
 
+@pytest.mark.long
 def test_the_standard_input_and_output_are_files_too(files):
     table = "age\n" + "30\n" * 200
     piped = process("sanitize", "-", "-p", "people.toml", "-o", "-", text=table.encode())
@@ -346,6 +347,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("environment", ENCODINGS)
 @pytest.mark.parametrize("arguments", SHOWN)
 def test_other_encodings_are_read_as_well(files, environment, arguments):

@@ -34,6 +34,7 @@ def test_a_comparison_is_printed_with_its_warning(folder):
     assert "income: rows move by" in found.stdout
 
 
+@pytest.mark.long
 def test_a_comparison_as_a_page_and_as_json(folder):
     out = folder / "private.html"
     found = run("compare", folder / "people.csv", folder / "out.parquet", "-o", out)

@@ -155,6 +155,7 @@ def test_people_promise_the_sum_of_their_columns(seeded):
     assert promised["health"] == [4]
 
 
+@pytest.mark.long
 def test_corrected_estimates_find_the_truth_where_face_values_do_not():
     """Over 20 seeds: the corrected figures are within their intervals, most of the time."""
     tours = [facts("--seed", str(seed))["people"]["estimates"] for seed in range(20)]

@@ -3,6 +3,8 @@
 import re
 import shutil
 
+import pytest
+
 from tests.guides import GUIDES, SOURCE, follow
 
 DATA = SOURCE / "cli" / "demo" / "data"
@@ -23,6 +25,7 @@ def test_lines_that_differ_are_seen():
     assert not shows("a\nmale  count(*)  2,904 2,801\n", "female count(*) 7 8\n")
 
 
+@pytest.mark.long
 def test_the_guide_word_by_word(tmp_path):
     for ending in ("csv", "toml"):
         shutil.copy(DATA / f"health_insurance.{ending}", tmp_path / f"people.{ending}")

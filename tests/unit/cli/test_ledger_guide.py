@@ -2,6 +2,8 @@
 
 import sqlite3
 
+import pytest
+
 from tests.guides import GUIDES, blocks, follow
 
 GUIDE = GUIDES / "keep-account-of-what-you-release.md"
@@ -12,6 +14,7 @@ def shows(output, text):
     return text.rstrip("\n") in output
 
 
+@pytest.mark.long
 def test_the_guide_word_by_word(tmp_path):
     ((_, _, policy),) = blocks(GUIDE, "toml")
     (tmp_path / "people.toml").write_text(policy)

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from tests.guides import GUIDES, SOURCE, blocks
 
 GUIDE = GUIDES / "answer-questions-about-a-table.md"
@@ -65,6 +67,7 @@ def followed(guide, tmp_path):
             yield output, text
 
 
+@pytest.mark.long
 def test_the_guide_word_by_word(tmp_path):
     shown, bars = 0, []
     for output, text in followed(GUIDE, tmp_path):
@@ -77,6 +80,7 @@ def test_the_guide_word_by_word(tmp_path):
     assert (tmp_path / "health.csv").read_text().startswith("health,count(*),count(*) error bar,avg(income)")
 
 
+@pytest.mark.long
 def test_the_guide_to_standard_privacy_word_by_word(tmp_path):
     bars = [BAR.findall(output)[:2] for output, _ in followed(STANDARD, tmp_path)]
     assert bars == [["3.0", "3.0"], [], ["6.0", "6.0"]]

@@ -38,6 +38,7 @@ def test_the_first_policy_parses_at_every_step():
     ]
 
 
+@pytest.mark.long
 def test_the_first_guide_word_by_word(tmp_path):
     """Policies grow by their blocks, commands run as they stand, and what is printed is what the guide shows."""
     shutil.copy(DATA / "health_insurance.csv", tmp_path / "people.csv")

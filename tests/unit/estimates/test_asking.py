@@ -128,6 +128,7 @@ def truths(secrets):
     }
 
 
+@pytest.mark.long
 def test_every_treatment_and_kind_of_question_holds_the_truth_in_its_interval(secrets, released):
     missed = {}
     for question, truth in truths(secrets).items():

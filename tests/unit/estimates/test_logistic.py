@@ -68,6 +68,7 @@ def test_slopes_of_the_secrets_are_found(names):
     assert same[f"slope of {names[0]}"][0].value == pytest.approx(truth[1], rel=0.35)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["age", "dose", "level"])
 @pytest.mark.parametrize("function", [lambda x: x, lambda x: np.exp(-x / 9), lambda x: 1 / (1 + np.exp(2 - x / 2))])
 def test_a_stencil_has_the_function_of_the_secret_for_its_mean(name, function):

@@ -1,6 +1,6 @@
 """The quick path and the slow one give the same release, bit for bit, from the same bits.
 
-METRICDP_DRAWS sets how many draws of each mechanism are compared: 20,000 by default, a million in
+METRICDP_DRAWS sets how many draws of each mechanism are compared: 8,000 by default, a million in
 `make agree`.
 """
 
@@ -20,7 +20,7 @@ from metricdp.exact.refine import nearest_integers
 from metricdp.mechanisms.continuous._noise import LineNoise, PlaneNoise
 from tests.mechanisms_to_test import CASES
 
-DRAWS = int(os.environ.get("METRICDP_DRAWS", 20_000))
+DRAWS = int(os.environ.get("METRICDP_DRAWS", 8_000))
 
 
 def same(one, two):

@@ -34,6 +34,7 @@ def test_the_data_of_figures_are_in_the_json(report):
     assert table["words"].startswith("Fig. 1: the channel C.")
 
 
+@pytest.mark.long
 def test_a_folder_with_page_data_and_pictures(report, tmp_path):
     written = write(report, tmp_path / "out")
     names = sorted(path.relative_to(tmp_path / "out").as_posix() for path in written)

@@ -9,6 +9,7 @@ import pytest
 from tests.guides import GUIDES, follow
 
 
+@pytest.mark.long
 def test_every_block_of_the_guide_works(tmp_path):
     pytest.importorskip("fastapi")
     try:

@@ -424,6 +424,7 @@ except FileError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["secret", "public"])
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".arrow"])
 def test_a_full_disk_leaves_nothing(tmp_path, order, ending):
@@ -805,6 +806,7 @@ def test_seeded_runs_are_the_same_and_say_so(public):
     assert "not private" in runs[0].report.text().lower()
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_table():
     """Nothing is kept between batches: eight times the rows, not eight times the memory."""
     code = """

@@ -35,6 +35,7 @@ def kept(source, unit, folder, most_rows):
     return rows
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most_rows", [40, 300, 10**6])
 @pytest.mark.parametrize("arrow", [pa.string(), pa.int64(), pa.uint8(), pa.dictionary(pa.int8(), pa.string())], ids=str)
 def test_everybody_keeps_as_many_as_allowed(tmp_path, arrow, most_rows):

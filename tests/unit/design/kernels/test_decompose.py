@@ -57,6 +57,7 @@ def test_the_parts_make_the_channel_exactly(space, seed, outputs):
         assert np.linalg.matrix_rank(kernel.matrix) == len(kernel.outputs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("space", IRRATIONAL, ids=repr)
 def test_irrational_spaces_within_a_stated_distance(space):
     for seed in range(4):

@@ -37,6 +37,7 @@ def free_losses(space, prior):
     yield costs.sum(axis=0)[None, :]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_never_worse_than_what_is_free_and_a_bound_from_the_start(seed):
     space, prior = city(30 + 10 * seed, seed)

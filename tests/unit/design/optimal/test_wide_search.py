@@ -87,6 +87,7 @@ def test_few_outputs():
     assert restricted.loss >= optimal(space, prior, gap=1e-2).bound
 
 
+@pytest.mark.long
 def test_places_that_coincide_have_equal_rows():
     generator = np.random.default_rng(0)
     places = generator.integers(0, 9, (66, 2))

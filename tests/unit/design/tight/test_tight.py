@@ -161,6 +161,7 @@ def test_parts_at_infinite_distance_are_solved_by_themselves():
 # Structure
 
 
+@pytest.mark.long
 def test_a_line_of_a_hundred_thousand_points():
     found = tight_constraints(Line(range(100_000), ln(2) * metrics.absolute()))
     assert found
@@ -326,6 +327,7 @@ def test_a_channel_that_cannot_be_written_out_is_refused():
         _ = found.channel
 
 
+@pytest.mark.long
 def test_sizes_beyond_reach_are_refused():
     # a path with one chord sees no symmetry, and its distances are many
     many = nx.path_graph(700)

@@ -75,6 +75,7 @@ def private(draw, space):
     return draw(st.sampled_from([channel, channel @ after]))
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_excess_is_the_largest_over_all_priors(data):
@@ -246,6 +247,7 @@ def test_irrational_levels_leave_a_tolerance():
     assert universally_optimal(worse, space, "distance").refuted
 
 
+@pytest.mark.long
 def test_refusals():
     with pytest.raises(ArgumentError, match="only a private channel"):
         universally_optimal(Channel.from_matrix(range(3), range(3), np.eye(3)), LINE, "bin")

@@ -84,6 +84,7 @@ def true_numbers(asking, database, name):
     return [len(one) for one in seen]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", ["records = 2", "capacity = 2\nabsent = 0.4", "capacity = 2\nabsent = 0.1"])
 @pytest.mark.parametrize("age", [f"epsilon = 0.3, {REFUSE}", 'metric = "0.2 discrete", missing_distance = 1'])
 @pytest.mark.parametrize(

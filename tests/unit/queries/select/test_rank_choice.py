@@ -42,6 +42,7 @@ def test_the_promise_is_tight():
     assert most * 1.1 > allowed, "with a guarantee 10% stronger nothing would be found"
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::metricdp.errors.NotPrivateWarning")
 def test_draws_follow_their_law():
     choice = RankChoice(RankScores(MEDIAN, 9, 3), Fraction(1, 2))

@@ -57,6 +57,7 @@ def test_groups_that_tell_equal_cells_apart_are_refused():
     assert len(together.steps.limits()) == 1
 
 
+@pytest.mark.long
 def test_what_is_too_large_is_refused():
     with pytest.raises(TooLargeError, match="wider cells"):
         _ = GroupTotals((Axis(range(3000), capped(absolute(), 9)),), np.arange(3000), COUNT).steps
