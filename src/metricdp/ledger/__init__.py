@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from metricdp.ledger.ledger import Ledger
     from metricdp.ledger.parallel import parallel_guarantee
     from metricdp.ledger.reader import Answered
+    from metricdp.ledger.settling import Settlement
 else:
     __getattr__, __dir__ = lazily(
         __name__,
@@ -26,6 +27,7 @@ else:
             "LedgerEntry": "entries",
             "Ledger": "ledger",
             "Receipt": "entries",
+            "Settlement": "settling",
             "What": "entries",
             "advanced_epsilon": "advanced",
             "advanced_metric": "advanced",
@@ -41,6 +43,7 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "Receipt",
+    "Settlement",
     "What",
     "advanced_epsilon",
     "advanced_metric",

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BELOW", "Directory", "some_of"]
 
+LONGEST_NAME = 200
+"""Characters of an account's name, and of a request key."""
+
 _MOST_NAMES = 20
 
 _SELECT = (  # an account's first entry is the one that opened it, and an index finds it
@@ -94,7 +97,16 @@ class Directory:
 
 def can_be_stored(text: str) -> bool:
     """Whether every database can hold it: no half of a surrogate pair, and no character 0."""
-    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def is_name(name: object) -> bool:
+    """Whether it is a text of some length that every database can hold."""
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and can_be_stored(name)
 
 
 def some_of(names: Iterable[str]) -> str:

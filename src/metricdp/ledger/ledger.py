@@ -12,17 +12,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from metricdp.errors import ArgumentError, FileError
+from metricdp.errors import ArgumentError, FileError, MetricDPError
 from metricdp.exact.bits import secure
 from metricdp.exact.level_sums import LevelSum
 from metricdp.exact.lists import as_list
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.advanced import share
 from metricdp.ledger.caps import Cap
-from metricdp.ledger.directory import can_be_stored
+from metricdp.ledger.directory import LONGEST_NAME, is_name
 from metricdp.ledger.entries import (
     CREATED,
-    OPENED,
     Receipt,
     What,
     as_receipt,
@@ -34,17 +33,17 @@ from metricdp.ledger.entries import (
     told_by,
 )
 from metricdp.ledger.grouping import Together
-from metricdp.ledger.opening import address, identity, refuse_foreign
+from metricdp.ledger.opening import address, identity
 from metricdp.ledger.reader import Answered, LedgerReader, answer_in
+from metricdp.ledger.settling import Settlement, settled
 from metricdp.ledger.stores.schema import STEPS, VERSION
 from metricdp.ledger.terms import refuse_long
-from metricdp.ledger.totals import AccountTotals, Price, name_of
+from metricdp.ledger.totals import Price, name_of
 from metricdp.ledger.transactions import Charge, Transaction
 from metricdp.metrics import Guarantee
 
 __all__ = ["Ledger"]
 
-_LONGEST_NAME = 200
 _MOST_PRICES = 10_000
 
 
@@ -147,8 +146,8 @@ class Ledger(LedgerReader):
         Raises:
             ArgumentError: the name is taken, or the parent's cap is in another metric.
         """
-        if not _is_name(name):
-            raise ArgumentError(f"an account has a name of 1 to {_LONGEST_NAME} characters")
+        if not is_name(name):
+            raise ArgumentError(f"an account has a name of 1 to {LONGEST_NAME} characters")
         if not all(isinstance(words, str) for words in (dataset, receiver, privacy_unit)):
             raise ArgumentError("the data set, the receiver and the unit of privacy are told in words")
         limit = Cap(
@@ -157,27 +156,7 @@ class Ledger(LedgerReader):
         for part in (cap.delta, limit.composed_delta):
             refuse_long(LevelSum(part))
         with self._writing() as transaction:
-            if self._directory.find(transaction.run, name) is not None:
-                raise ArgumentError(f"there is an account {name!r} already; two of one name would be charged as one")
-            above = None if parent is None else self._directory.account(transaction.run, parent)
-            if above is not None:
-                refuse_foreign(name, cap, above)
-            ((number,),) = transaction.run("select coalesce(max(number), 0) + 1 from ledger_accounts", {})
-            account = Account(number, name, limit, dataset, receiver, parent, privacy_unit)
-            transaction.keep(account.units().items())
-            body = canonical(account.body())
-            transaction.run(
-                "insert into ledger_accounts (number, name, parent, body, totals) "
-                "values (:number, :name, :parent, :body, :totals)",
-                {
-                    "number": number,
-                    "name": name,
-                    "parent": None if above is None else above.number,
-                    "body": body,
-                    "totals": canonical(AccountTotals().to_json()),
-                },
-            )
-            transaction.append(account, OPENED, body)
+            transaction.open(Account(0, name, limit, dataset, receiver, parent, privacy_unit))
         return self.account(name)
 
     # Charges and answers
@@ -297,6 +276,18 @@ class Ledger(LedgerReader):
                 return stored
         return self.answer(charge, compute())
 
+    def settle(self, releases: Iterable[Settlement]) -> list[Answered | MetricDPError]:
+        """Charge for releases that are computed already and store their answers: one trip to the disk for all.
+
+        Each is charged or refused by itself. Its charge and its answer are on the disk together, or neither is, and it
+        may leave when this returns. Under a key that was answered before, the stored answer is returned.
+
+        Returns:
+            For each release its answer, or the error that refused it.
+        """
+        ready = [(one, self._ready(one.account, one.guarantee, one.what, one.key, one.request)) for one in releases]
+        return self._together.run(lambda transaction: settled(transaction, self.id, ready))  # type: ignore[no-any-return]
+
     def sealed(self, text: str) -> str:
         """A digest that only this ledger can compute: the same for the same text, and nothing to whoever guesses it.
 
@@ -335,6 +326,7 @@ class Ledger(LedgerReader):
             raise
         self._state = transaction.state
         self._directory.stored |= transaction.kept
+        self._directory.accounts.update(transaction.opened)
         if self._witness is not None and transaction.state.sequence > transaction.before:
             self._witness.add(transaction.state.sequence, transaction.state.head)
 
@@ -344,8 +336,8 @@ class Ledger(LedgerReader):
         body = f'{{"guarantee":{price.text},"what":{words}}}'
         bound = None
         if key is not None:
-            if not _is_name(key):
-                raise ArgumentError(f"a request key is a text of 1 to {_LONGEST_NAME} characters")
+            if not is_name(key):
+                raise ArgumentError(f"a request key is a text of 1 to {LONGEST_NAME} characters")
             bound = digest(canonical([price.written_name, What.of(what).description if request is None else request]))
         return Charge(account, price, body, key, bound)
 
@@ -380,10 +372,3 @@ class Ledger(LedgerReader):
                 f"the ledger {self.address} lacks what its witness saw: it was cut, rewritten or restored from a "
                 "backup. Nothing is charged to it; `metricdp ledger check` says more"
             )
-
-
-def _is_name(name: object) -> bool:
-    """Whether it is a text that every database can hold: no half of a surrogate pair, and no character 0."""
-    if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
-        return False
-    return can_be_stored(name)

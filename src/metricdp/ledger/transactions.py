@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.balances import Balance
 from metricdp.ledger.caps import DELTA
-from metricdp.ledger.directory import BELOW, Directory
-from metricdp.ledger.entries import ANSWERED, CHARGED, as_written, canonical, head_after
+from metricdp.ledger.directory import BELOW, LONGEST_NAME, Directory, is_name
+from metricdp.ledger.entries import ANSWERED, CHARGED, OPENED, as_written, canonical, head_after
+from metricdp.ledger.opening import refuse_foreign
 from metricdp.ledger.terms import written
 from metricdp.ledger.totals import AccountTotals, Price, guarantee_from
 
@@ -25,12 +26,18 @@ if TYPE_CHECKING:
 __all__ = ["Charge", "State", "Transaction", "read_totals"]
 
 _CHUNK = 10_000
-_MOST_TOTALS = 256
+_MOST_TOTALS = 4096
 """Accounts whose totals are remembered from one transaction to the next."""
+
+_NOTHING_SPENT = canonical(AccountTotals().to_json())
 
 INSERT = (
     "insert into ledger_entries (sequence, account, kind, at, key, request, charge, body, head) "
     "values (:sequence, :account, :kind, :at, :key, :request, :charge, :body, :head)"
+)
+
+INSERT_ACCOUNT = (
+    "insert into ledger_accounts (number, name, parent, body, totals) values (:number, :name, :parent, :body, :totals)"
 )
 
 
@@ -73,7 +80,11 @@ class State:
 class Transaction:
     """Writes into a ledger, inside one transaction of its store.
 
-    New entries are held back and written together, before the next statement of another kind and at the end.
+    New entries and accounts are held back and written together, before a statement that could ask for them and at the
+    end.
+
+    Attributes:
+        opened: the accounts that were opened in it, by their names; others know of them when it is durable.
     """
 
     def __init__(self, run: Run, directory: Directory, state: State | None, now: Callable[[], datetime]) -> None:
@@ -87,14 +98,21 @@ class Transaction:
         self.state = State(sequence, head, at, dict(state.totals) if state is not None and known and small else {})
         self.kept: set[str] = set()
         self._changed: set[int] = set()
+        self.opened: dict[str, Account] = {}
         self._rows: list[dict[str, Any]] = []
+        self._account_rows: list[dict[str, Any]] = []
+        self._free_number: int | None = None
+        self._absent: set[str] = set()
 
     def run(self, statement: str, values: Values) -> Rows:
-        """Run a statement, after the entries that were held back."""
+        """Run a statement, after the entries and accounts that were held back."""
         self._write_rows()
         return self._run(statement, values)
 
     def _write_rows(self) -> None:
+        if self._account_rows:
+            accounts, self._account_rows = self._account_rows, []
+            self._run(INSERT_ACCOUNT, accounts)
         if self._rows:
             rows, self._rows = self._rows, []
             self._run(INSERT, rows)
@@ -145,6 +163,58 @@ class Transaction:
                 self.kept.add(name)
                 self.directory.units.setdefault(name, metric)
 
+    # Accounts
+
+    def find(self, name: str) -> Account | None:
+        """The account of a name, if there is one, here or among those that were opened just now."""
+        found = self.opened.get(name) or self.directory.find(self._run, name)  # what is held back is in `opened`
+        if found is None:
+            self._absent.add(name)
+        return found
+
+    def open(self, account: Account) -> Account:
+        """Open an account, which gets a number of its own.
+
+        Raises:
+            ArgumentError: the name is taken, or the parent's cap is in another metric.
+        """
+        if not is_name(account.name):
+            raise ArgumentError(f"an account has a name of 1 to {LONGEST_NAME} characters")
+        if account.name not in self._absent and self.find(account.name) is not None:
+            raise ArgumentError(
+                f"there is an account {account.name!r} already; two of one name would be charged as one"
+            )
+        above = None if account.parent is None else self.line(account.parent)[0]
+        if above is not None:
+            refuse_foreign(account.name, account.cap.guarantee, above)
+        if self._free_number is None:
+            ((self._free_number,),) = self.run("select coalesce(max(number), 0) + 1 from ledger_accounts", {})
+        made = replace(account, number=self._free_number)
+        self.keep(made.units().items())
+        body = canonical(made.body())
+        self._free_number += 1
+        self._account_rows.append(
+            {
+                "number": made.number,
+                "name": made.name,
+                "parent": None if above is None else above.number,
+                "body": body,
+                "totals": _NOTHING_SPENT,
+            }
+        )
+        self._absent.discard(made.name)
+        sequence, _ = self.append(made, OPENED, body)
+        self.state.totals[made.number] = AccountTotals()
+        self.opened[made.name] = replace(made, opened=sequence)
+        return self.opened[made.name]
+
+    def line(self, name: str) -> list[Account]:
+        """An account, its parent, and so on."""
+        new = self.opened.get(name) if isinstance(name, str) else None
+        if new is None:
+            return self.directory.line(self._run, name)
+        return [new] if new.parent is None else [new, *self.line(new.parent)]
+
     # Charges and answers
 
     def earlier(self, account: Account, key: str, request: str | None) -> tuple[int, str] | None:
@@ -168,7 +238,7 @@ class Transaction:
         Raises:
             BudgetError: it is not proved that the cap of one of them holds.
         """
-        line = self.directory.line(self.run, charge.account)
+        line = self.line(charge.account)
         if charge.key is not None:
             earlier = self.earlier(line[0], charge.key, charge.request)
             if earlier is not None:
@@ -205,9 +275,13 @@ class Transaction:
             raise BudgetError(account.name, refusal, Balance(account, before).words())
         return after
 
-    def answer(self, charge: int, account: Account, text: str) -> tuple[int, str, str]:
-        """Write the answer of a charge, unless it has one already: the entry, its head, and the text that stands."""
-        found = self.run("select sequence, head, body from ledger_entries where charge = :charge", {"charge": charge})
+    def answer(self, charge: int, account: Account, text: str, *, new: bool = False) -> tuple[int, str, str]:
+        """Write the answer of a charge, unless it has one already: the entry, its head, and the text that stands.
+
+        A charge that is ``new``, made in this transaction, has none.
+        """
+        ask = "select sequence, head, body from ledger_entries where charge = :charge"
+        found = [] if new else self.run(ask, {"charge": charge})
         if found:
             earlier, its_head, stands = found[0]
             return earlier, its_head, stands
@@ -217,12 +291,11 @@ class Transaction:
     def finish(self) -> None:
         """Write what was held back, and the new totals."""
         self._write_rows()
-        for number in self._changed:
-            totals = canonical(self.state.totals[number].to_json())
-            self.run(
-                "update ledger_accounts set totals = :totals where number = :number",
-                {"totals": totals, "number": number},
-            )
+        if self._changed:
+            changed = [
+                {"totals": canonical(self.state.totals[number].to_json()), "number": number} for number in self._changed
+            ]
+            self.run("update ledger_accounts set totals = :totals where number = :number", changed)
 
     # AccountTotals
 
@@ -230,7 +303,7 @@ class Transaction:
         """What an account has spent so far."""
         known = self.state.totals.get(account.number)
         if known is None:
-            known = read_totals(self.run, self.directory, account)
+            known = read_totals(self._run, self.directory, account)  # written at the end: nothing is held back of it
             self.state.totals[account.number] = known
         return known
 

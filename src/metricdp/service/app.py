@@ -4,7 +4,6 @@
 
 import json
 import logging
-import time
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -18,21 +17,28 @@ from starlette.exceptions import HTTPException
 
 from metricdp.errors import BudgetError, DataError, FileError, MetricDPError
 from metricdp.ledger import Ledger
+from metricdp.service.admission import Admission
 from metricdp.service.counters import Counters
 from metricdp.service.jobs import TableJobs
-from metricdp.service.limits import Quantum, RateLimit, RequestLimit
+from metricdp.service.limits import Held, Quantum, RateLimit, RequestLimit
+from metricdp.service.quick import quick_route
+from metricdp.service.recording import Recorded
 from metricdp.service.settings import Settings
 from metricdp.service.tokens import Token, Tokens
 from metricdp.service.uploads import Key, add_uploads
 from metricdp.service.verbs import Refused, Verbs
+from metricdp.service.waiting import Waiting
 
 __all__ = ["create_app"]
 
 _LOG = logging.getLogger("metricdp.service")
 _THREADS = 64
+_MOST_VALUES = 2000
+"""Values that are drawn and charged together; a request for more of them has a turn to itself."""
+
 _FORMAT = 1
 _STATUSES = {BudgetError: 402, DataError: 422, FileError: 503}
-_UNKNOWN = "a valid token is wanted: Authorization: Bearer TOKEN"
+_OPEN = frozenset({"/health", "/openapi.json"})
 
 
 class _Body(BaseModel):
@@ -75,11 +81,13 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     tokens, verbs, counters = Tokens(settings.tokens), Verbs(settings, book), Counters()
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
     threads = anyio.CapacityLimiter(_THREADS)
+    waiting = Waiting(verbs.release, lambda one: len(one.rows), _MOST_VALUES)
     jobs = TableJobs(int(settings.most_jobs), settings.results_kept)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> Any:
         yield
+        waiting.close()
         jobs.close()
         if ledger is None:
             book.close()
@@ -93,16 +101,11 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         redoc_url=None,
     )
 
-    def who(request: Request, authorization: Annotated[str | None, Header()] = None) -> Token:
-        scheme, _, sent = (authorization or "").partition(" ")
-        found = tokens.find(sent.strip()) if scheme.lower() == "bearer" else None
-        if found is None:
-            raise HTTPException(401, _UNKNOWN, {"WWW-Authenticate": "Bearer"})
-        request.state.token = found.name
-        wait = rate.wait(found.name)
-        if wait:
-            raise HTTPException(429, "too many requests", {"Retry-After": str(max(1, round(wait)))})
-        return found
+    async def who(
+        request: Request, authorization: Annotated[str | None, Header(description="Bearer, and the token.")] = None
+    ) -> Token:
+        caller: Token = request.scope["state"]["caller"]
+        return caller
 
     Who = Annotated[Token, Depends(who)]
 
@@ -110,19 +113,23 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         result = await anyio.to_thread.run_sync(work, limiter=threads)
         return {"format": _FORMAT, "result": result}
 
-    @app.post("/release", summary="Release secrets of one subject")
-    async def release(request: Request, body: ReleaseRequest, token: Who, key: Key = None) -> dict[str, Any]:
+    async def release(body: ReleaseRequest, token: Who, key: Key = None) -> Response:
         """Each value is released by the mechanism, and all of them are charged to the subject's account first.
 
         Whatever the answer is, it leaves at the next multiple of the service's quantum.
         """
-        came: float = request.state.came
-        try:
-            answer = await run(lambda: verbs.release(token, body.mechanism, body.subject, body.secrets, key))
-            counters.add("released_values", len(body.secrets), mechanism=body.mechanism)
-            return answer
-        finally:
-            await quantum.hold(came)
+        answer = await waiting.run(verbs.wanted(token, body.mechanism, body.subject, body.secrets, key))
+        counters.add("released_values", len(body.secrets), mechanism=body.mechanism)
+        return JSONResponse({"format": _FORMAT, "result": answer})
+
+    app.router.add_api_route(
+        "/release",
+        release,
+        methods=["POST"],
+        summary="Release secrets of one subject",
+        response_model=dict[str, Any],
+        route_class_override=quick_route(ReleaseRequest),
+    )
 
     @app.post("/ask", summary="Ask about a table")
     async def ask(body: AskRequest, token: Who, key: Key = None) -> dict[str, Any]:
@@ -165,37 +172,21 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
 
     _answer_errors(app)
 
-    @app.middleware("http")
-    async def recorded(request: Request, call_next: Any) -> Response:
-        """A line for each request, which holds nothing of its body or query."""
-        request.state.came = time.monotonic()
-        request.state.token = ""
-        response: Response = await call_next(request)
-        route = request.scope.get("route")
-        path = getattr(route, "path", "other")
-        counters.add("requests", path=path, status=str(response.status_code))
-        passed = round(1000 * (time.monotonic() - request.state.came), 1)
-        line = {"method": request.method, "path": path, "status": response.status_code, "ms": passed}
-        _LOG.info(json.dumps(line | {"who": request.state.token}))
-        return response
+    def refusal(status: int, words: str, headers: Any = None) -> JSONResponse:
+        return _error(status, "RequestRefused", words, headers)
 
-    async def refuse(status: int, scope: Any, send: Any) -> None:
-        counters.add("requests", path="other", status=str(status))
-        words = "the request is too large" if status == 413 else "the request took too long to arrive"
-        await _error(status, "RequestRefused", words)(scope, _nothing, send)
-
+    # What is added last comes first.
+    app.add_middleware(Held, quantum=quantum, paths=frozenset({"/release"}))
     app.add_middleware(
         RequestLimit,
         largest=settings.largest_request,
         slowest=settings.slowest_request,
-        refuse=refuse,
+        refusal=refusal,
         streamed=frozenset({"/sanitize"}),
     )
+    app.add_middleware(Admission, tokens=tokens, rate=rate, open_paths=_OPEN, refusal=refusal)
+    app.add_middleware(Recorded, counters=counters, log=_LOG)
     return app
-
-
-async def _nothing() -> dict[str, Any]:
-    return {"type": "http.disconnect"}
 
 
 def _error(status: int, kind: str, message: str, headers: Any = None) -> JSONResponse:

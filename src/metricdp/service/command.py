@@ -73,4 +73,13 @@ def serve(
     app = create_app(offered)
     names = ", ".join([*offered.mechanisms, *offered.tables])
     typer.echo(f"Serving {visible(names)} on http://{host}:{port}; its description: /openapi.json", err=True)
-    uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=10)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,  # nothing hangs on the address of whoever asks
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Quantum", "RateLimit", "RequestLimit"]
+__all__ = ["Held", "Quantum", "RateLimit", "RequestLimit"]
 
 
 class RateLimit:
@@ -52,12 +52,53 @@ class Quantum:
         self.seconds = seconds
         self.overruns = 0
 
+    def multiples(self, passed: float) -> int:
+        """How many quanta an answer takes that is ready after so many seconds."""
+        return max(1, math.ceil(passed / self.seconds))
+
     async def hold(self, came: float) -> None:
         """Wait for the next multiple."""
-        passed = time.monotonic() - came
-        multiples = max(1, math.ceil(passed / self.seconds))
+        multiples = self.multiples(time.monotonic() - came)
         self.overruns += multiples > 1
         await asyncio.sleep(max(0.0, came + multiples * self.seconds - time.monotonic()))
+
+
+class Held:
+    """Middleware that holds every answer of some paths for its quantum, refusals too: whole, with all its bytes made.
+
+    Args:
+        app: what comes after it.
+        quantum: that answers are held for, from when the whole request has come.
+        paths: whose answers.
+    """
+
+    def __init__(self, app: Any, *, quantum: Quantum, paths: frozenset[str]) -> None:
+        self.app, self.quantum, self.paths = app, quantum, paths
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Hand the request on, and hold its answer."""
+        if scope["type"] != "http" or scope["path"] not in self.paths:
+            await self.app(scope, receive, send)
+            return
+        came, start, left = time.monotonic(), None, False
+
+        async def held(message: Any) -> None:
+            nonlocal start, left
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            if not left:
+                await self.quantum.hold(came)
+                left = True
+                await send(start)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, held)
+        except Exception:
+            if not left:
+                await self.quantum.hold(came)
+            raise
 
 
 class RequestLimit:
@@ -67,14 +108,14 @@ class RequestLimit:
         app: what comes after it.
         largest: bytes.
         slowest: seconds for the whole of the body.
-        refuse: answers such a request: with the status, the scope, and how to send.
+        refusal: the response for a status and words.
         streamed: paths whose bodies are read by whoever serves them, under limits of their own.
     """
 
     def __init__(
-        self, app: Any, *, largest: int, slowest: float, refuse: Any, streamed: frozenset[str] = frozenset()
+        self, app: Any, *, largest: int, slowest: float, refusal: Any, streamed: frozenset[str] = frozenset()
     ) -> None:
-        self.app, self.largest, self.slowest, self.refuse, self.streamed = app, largest, slowest, refuse, streamed
+        self.app, self.largest, self.slowest, self.refusal, self.streamed = app, largest, slowest, refusal, streamed
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read the body, and hand it on."""
@@ -83,20 +124,21 @@ class RequestLimit:
             return
         sizes = [value for name, value in scope["headers"] if name == b"content-length"]
         if any(not value.isdigit() or int(value) > self.largest for value in sizes):
-            await self.refuse(413, scope, send)
+            await self.refusal(413, "the request is too large")(scope, receive, send)
             return
         body, deadline = bytearray(), time.monotonic() + self.slowest
         while True:
             try:
-                message = await asyncio.wait_for(receive(), max(0.001, deadline - time.monotonic()))
+                async with asyncio.timeout(max(0.001, deadline - time.monotonic())):
+                    message = await receive()
             except TimeoutError:
-                await self.refuse(408, scope, send)
+                await self.refusal(408, "the request took too long to arrive")(scope, receive, send)
                 return
             if message["type"] != "http.request":
                 return
             body += message.get("body", b"")
             if len(body) > self.largest:
-                await self.refuse(413, scope, send)
+                await self.refusal(413, "the request is too large")(scope, receive, send)
                 return
             if not message.get("more_body"):
                 break

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +10,12 @@ from metricdp.channels import verify
 from metricdp.channels.serialize import from_json
 from metricdp.errors import ArgumentError
 from metricdp.exact.results import number_json
-from metricdp.ledger import Ledger, What
+from metricdp.ledger import Account, Answered, Ledger, Settlement, What
+from metricdp.ledger.caps import Cap
 from metricdp.ledger.entries import canonical
 from metricdp.metrics import Guarantee, Space
 from metricdp.metrics.reading import metric_in_words
+from metricdp.service.drawing import WantedRelease, drawn_together
 from metricdp.service.jobs import TableJob
 from metricdp.service.settings import OfferedMechanism, OfferedTable, Settings
 from metricdp.service.tokens import Token
@@ -24,6 +25,7 @@ from metricdp.tables import sanitize
 __all__ = ["Refused", "Verbs"]
 
 _LONGEST_KEY = 200
+_MOST_COSTS = 1000
 
 
 class Refused(Exception):
@@ -40,15 +42,14 @@ class Verbs:
 
     def __init__(self, settings: Settings, ledger: Ledger) -> None:
         self.settings, self.ledger = settings, ledger
-        self._opened: set[str] = set()
-        self._opening = threading.Lock()
+        self._caps = {name: Cap(offered.cap) for name, offered in settings.mechanisms.items()}
+        self._costs: dict[tuple[str, int], tuple[Guarantee, dict[str, Any]]] = {}
+        ledger.sealed("")  # its secret is read, or made, now and not by the first request
 
-    def release(
-        self, token: Token, mechanism: str, subject: str, secrets: list[Any], key: str | None
-    ) -> dict[str, Any]:
-        """Secrets of one subject, released by a mechanism and charged to the subject's own account.
+    def wanted(self, token: Token, mechanism: str, subject: str, secrets: list[Any], key: str | None) -> WantedRelease:
+        """Secrets of one subject that are to be released by a mechanism, and charged to the subject's own account.
 
-        The ledger holds neither the subject nor the secrets, only digests of them that nobody else can compute.
+        The ledger will hold neither the subject nor the secrets, only digests of them that nobody else can compute.
         """
         self._refuse(token, "release")
         offered = self.settings.mechanisms.get(mechanism)
@@ -58,25 +59,53 @@ class Verbs:
             raise ArgumentError(f"1 to {self.settings.most_secrets:,} secrets are released at a time")
         if not 1 <= len(subject) <= _LONGEST_KEY:
             raise ArgumentError(f"a subject has a name of 1 to {_LONGEST_KEY} characters")
-        once = offered.mechanism.guarantee
-        cost = Guarantee(once.metric * len(secrets), min(once.delta * len(secrets), Fraction(1)))
-        account = self._account_of(offered, subject)
-        refused = None if key is not None else self.ledger.refusal(account, cost)
-        if refused is not None:
-            raise refused
-        rows = [tuple(secret) if isinstance(secret, list) and _labelled(offered) else secret for secret in secrets]
-        computed: list[Any] = []
-        if key is None:  # what is refused costs nothing
-            computed = plain(offered.mechanism.release(rows))
-        done = self.ledger.release(
-            account,
-            cost,
+        name = f"{mechanism} {self.ledger.sealed(subject)[:32]}"
+        bound = _bound(token, key)
+        request = None if bound is None else {"release": mechanism, "of": self.ledger.sealed(canonical(secrets))}
+        return WantedRelease(
+            offered.mechanism,
+            [tuple(secret) if isinstance(secret, list) and _labelled(offered) else secret for secret in secrets],
+            *self._cost(offered, len(secrets)),
             What(f"{len(secrets)} values by {mechanism}", mechanism=offered.mechanism.name, who=token.name),
-            lambda: computed or plain(offered.mechanism.release(rows)),
-            key=_bound(token, key),
-            request={"release": mechanism, "of": self.ledger.sealed(canonical(secrets))},
+            Account(0, name, self._caps[mechanism], dataset=mechanism, privacy_unit="a subject"),
+            bound,
+            request,
         )
-        return {"released": done.answer, "guarantee": cost.to_json(), "repeated": done.repeated}
+
+    def release(self, wanted: Sequence[WantedRelease]) -> list[dict[str, Any] | Exception]:
+        """Draw all of them, charge each to its subject, and only then hand them out; for each its answer or its error.
+
+        What is refused costs nothing.
+        """
+        drawn = drawn_together(wanted)
+        paid = iter(
+            self.ledger.settle(
+                Settlement(
+                    one.account.name, one.cost, one.what, answer, key=one.key, request=one.request, opening=one.account
+                )
+                for one, answer in zip(wanted, drawn, strict=True)
+                if not isinstance(answer, Exception)
+            )
+        )
+        done = [answer if isinstance(answer, Exception) else next(paid) for answer in drawn]
+        return [
+            {"released": one.answer, "guarantee": asked.cost_json, "repeated": one.repeated}
+            if isinstance(one, Answered)
+            else one
+            for one, asked in zip(done, wanted, strict=True)
+        ]
+
+    def _cost(self, offered: OfferedMechanism, values: int) -> tuple[Guarantee, dict[str, Any]]:
+        """What so many values cost, the same object each time: the ledger knows its price by that."""
+        known = self._costs.get((offered.name, values))
+        if known is None:
+            once = offered.mechanism.guarantee
+            cost = Guarantee(once.metric * values, min(once.delta * values, Fraction(1)))
+            known = cost, cost.to_json()
+            if len(self._costs) >= _MOST_COSTS:
+                self._costs.clear()
+            self._costs[offered.name, values] = known
+        return known
 
     def ask(self, token: Token, table: str, question: str, within: float | None, key: str | None) -> dict[str, Any]:
         """A question in SQL about a table, charged to the account of whoever asks."""
@@ -155,26 +184,6 @@ class Verbs:
         if not token.account:
             raise Refused("this token has no account to charge")
         return offered
-
-    def _account_of(self, offered: OfferedMechanism, subject: str) -> str:
-        """The subject's account, opened when it is first needed."""
-        name = f"{offered.name} {self.ledger.sealed(subject)[:32]}"
-        with self._opening:
-            if name not in self._opened:
-                try:
-                    self.ledger.open_account(name, offered.cap, dataset=offered.name, privacy_unit="a subject")
-                except ArgumentError:
-                    if self.ledger.account(name).cap.guarantee != offered.cap:
-                        raise ArgumentError(
-                            f"the accounts of {offered.name} have another cap than the settings; give it a new name"
-                        ) from None
-                self._opened.add(name)
-        return name
-
-
-def plain(released: Any) -> list[Any]:
-    """What was released as plain values for JSON."""
-    return [list(one) if isinstance(one, tuple) else one for one in list(released)]
 
 
 def _labelled(offered: OfferedMechanism) -> bool:

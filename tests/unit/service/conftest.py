@@ -67,6 +67,8 @@ class Service:
         tokens = Tokens(self.settings.tokens)
         self.tokens = {
             "ann": tokens.add("ann", "analyst", "ann"),
+            "andy": tokens.add("andy", "analyst", "ann"),
+            "alma": tokens.add("alma", "analyst", "ann"),
             "bob": tokens.add("bob", "analyst", "bob"),
             "cora": tokens.add("cora", "curator"),
             "otto": tokens.add("otto", "auditor"),

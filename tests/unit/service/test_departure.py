@@ -1,60 +1,113 @@
 """When an answer leaves does not tell whether its draw was refined."""
 
 import asyncio
-import time
+from types import SimpleNamespace
 
 import pytest
 
-import metricdp as mdp
-from metricdp.exact import decide_all_by_balls, tally
+from metricdp.exact import bits, tally
 
 pytest.importorskip("fastapi")
-SLOW = {False: 0.002, True: 0.009}
-"""Seconds that a draw takes in the test's own time, by whether it was refined."""
+QUICK, SLOW = 0.002, 0.009
+"""Seconds that drawing takes in the test's own time, by whether something was refined."""
 
 
 class Clock:
     """A time that moves only as the test says; to sleep is to move it on."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self):
         self.now = 0.0
-        monkeypatch.setattr(time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(asyncio, "sleep", self.sleep)
+
+    def monotonic(self):
+        return self.now
 
     async def sleep(self, seconds):
         self.now += seconds
 
 
+class Edge(bits.Source):
+    """Bits whose first words lie so near to 0 that no float can tell the cell of a draw: balls have to."""
+
+    def __init__(self):
+        super().__init__(bytes(range(32)), private=False)
+        self._first = True
+
+    def words(self, count):
+        found = super().words(count)
+        if self._first:
+            self._first = False
+            found >>= 44
+        return found
+
+
 class NoQuantum:
     """The fault that the test has to find."""
+
+    overruns = 0
+
+    def __init__(self, seconds):
+        del seconds
 
     async def hold(self, came):
         del came
 
 
-def departures(clock, held, refined):
-    """When the answer of a draw leaves, which is refined or not by the bits it is given."""
-    mechanism = mdp.laplace(mdp.metrics.absolute().within(200, factor=2))
-    came = clock.now
-    with tally() as counted:
-        if refined:
-            with decide_all_by_balls():
-                mechanism.release([1.0])
-        else:
-            mechanism.release([1.0])
-    clock.now += SLOW[counted.refined > 0]
-    asyncio.run(held.hold(came))
-    return counted.refined > 0, round(clock.now - came, 9)
+@pytest.fixture(params=[True, False], ids=["held", "not held"])
+def timed(request, tmp_path, monkeypatch):
+    """A service behind a real server, in the test's own time, whose source of bits the test chooses."""
+    from metricdp.service import app, limits, verbs
+    from tests.unit.service.conftest import Service
+
+    clock, chosen = Clock(), SimpleNamespace(source=None, refined=[])
+    monkeypatch.setattr(limits, "time", clock)
+    fake = SimpleNamespace(sleep=clock.sleep, timeout=asyncio.timeout)
+    monkeypatch.setattr(limits, "asyncio", fake)
+    if not request.param:
+        monkeypatch.setattr(app, "Quantum", NoQuantum)
+    drawn_together = verbs.drawn_together
+
+    def drawn(wanted):
+        mine = bits._override.set(chosen.source)
+        try:
+            with tally() as counted:
+                made = drawn_together(wanted)
+        finally:
+            bits._override.reset(mine)
+        chosen.refined.append(counted.refined > 0)
+        clock.now += SLOW if counted.refined else QUICK
+        return made
+
+    monkeypatch.setattr(verbs, "drawn_together", drawn)
+    service = Service(tmp_path)
+    yield SimpleNamespace(service=service, clock=clock, chosen=chosen, held=request.param)
+    service.close()
 
 
-def test_refinement_is_not_seen_in_time_and_without_the_quantum_it_is(monkeypatch):
-    from metricdp.service.limits import Quantum
+def test_refinement_is_not_seen_in_time_and_without_the_quantum_it_is(timed):
+    """Over HTTP: a request whose draw is refined, because of the bits it was given, leaves when any other does."""
+    left = {True: set(), False: set()}
+    for number, forced in enumerate([False, True, False, True, True]):
+        timed.chosen.source = Edge() if forced else bits.Source(bytes(32), private=False)
+        came = timed.clock.now
+        answer = timed.service.release(subject=f"rider {number}", mechanism="age", secrets=[30.0])
+        assert answer.status_code == 200, answer.text
+        assert timed.chosen.refined[-1] == forced
+        left[forced].add(round(timed.clock.now - came, 9))
+    quantum = timed.service.settings.quantum
+    expected = {quantum} if timed.held else None
+    assert (left[True] == left[False] == expected) if timed.held else (left == {True: {SLOW}, False: {QUICK}})
 
-    clock = Clock(monkeypatch)
-    forced = [True, True, False, False]
-    seen = [departures(clock, Quantum(0.02), refined) for refined in forced]
-    assert [refined for refined, _ in seen][:2] == [True, True]
-    assert {left for _, left in seen} == {0.02}
-    open_to_see = [departures(clock, NoQuantum(), refined) for refined in forced]
-    assert {left for refined, left in open_to_see if refined} == {0.009}
-    assert {left for refined, left in open_to_see if not refined} <= {0.002}
+
+def test_an_answer_that_is_late_leaves_at_a_later_multiple_and_is_counted(monkeypatch):
+    from metricdp.service import limits
+
+    clock = Clock()
+    monkeypatch.setattr(limits, "time", clock)
+    monkeypatch.setattr(limits, "asyncio", clock)
+    quantum = limits.Quantum(0.02)
+    for passed, leaves in ((0.0, 0.02), (0.02, 0.02), (0.021, 0.04), (0.05, 0.06)):
+        came = clock.now = 0.0
+        clock.now = passed
+        asyncio.run(quantum.hold(came))
+        assert clock.now == pytest.approx(leaves)
+    assert quantum.overruns == 2
