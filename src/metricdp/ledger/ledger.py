@@ -191,7 +191,7 @@ class Ledger(LedgerReader):
         listed = as_list(charges, "charges", '[("account", guarantee, "what it is for")]')
         if not all(isinstance(charge, tuple | list) and len(charge) == 3 for charge in listed):
             raise ArgumentError("a charge is an account's name, a guarantee, and what it is for")
-        ready = [self._ready(*charge, key, request) for charge in listed]
+        ready = [self._ready(account, guarantee, what, key, request) for account, guarantee, what in listed]
         if key is not None and len(ready) != 1:
             raise ArgumentError("a request key is for one charge")
         if not ready:
@@ -285,7 +285,12 @@ class Ledger(LedgerReader):
         Returns:
             For each release its answer, or the error that refused it.
         """
-        ready = [(one, self._ready(one.account, one.guarantee, one.what, one.key, one.request)) for one in releases]
+        listed = as_list(releases, "releases", '[Settlement("account", guarantee, "what it is for", answer)]')
+        if not all(isinstance(one, Settlement) for one in listed):
+            raise ArgumentError("what is settled is a Settlement each")
+        ready = [(one, self._ready(one.account, one.guarantee, one.what, one.key, one.request)) for one in listed]
+        if not ready:
+            return []
         return self._together.run(lambda transaction: settled(transaction, self.id, ready))  # type: ignore[no-any-return]
 
     def sealed(self, text: str) -> str:
