@@ -24,6 +24,7 @@ from metricdp.adversaries.multiplicative_distances import multiplicative_kantoro
 from metricdp.adversaries.payoff import Gain, Loss
 from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.adversaries.prior_region import PriorBounds, convex_coordinates, corner_priors, prior_bounds
+from metricdp.adversaries.refinement_distance import RefinementDistance, refinement_distance
 from metricdp.adversaries.regular_priors import Regularity, regular
 from metricdp.adversaries.tight_families import (
     Tightness,
@@ -53,6 +54,7 @@ __all__ = [
     "Loss",
     "Prior",
     "PriorBounds",
+    "RefinementDistance",
     "Regularity",
     "Remap",
     "ShannonCapacity",
@@ -98,6 +100,7 @@ __all__ = [
     "predicate_vulnerability",
     "prior_bounds",
     "reached_error",
+    "refinement_distance",
     "regular",
     "remap",
     "replacing_value",

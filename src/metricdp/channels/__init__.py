@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metricdp.channels.channel import Channel
     from metricdp.channels.drawn import random_channel, repeated
     from metricdp.channels.of import of
+    from metricdp.channels.planar import planar_geometric, planar_laplace
     from metricdp.channels.refine.refinement import Refinement, refines
     from metricdp.channels.verify import verify
 else:
@@ -34,6 +35,8 @@ else:
             "merged": "algebra",
             "of": "of",
             "parallel": "algebra",
+            "planar_geometric": "planar",
+            "planar_laplace": "planar",
             "random_channel": "drawn",
             "refines": "refine.refinement",
             "repeated": "drawn",
@@ -42,7 +45,6 @@ else:
             "verify": "verify",
         },
     )
-
 __all__ = [
     "Certified",
     "Channel",
@@ -53,6 +55,8 @@ __all__ = [
     "merged",
     "of",
     "parallel",
+    "planar_geometric",
+    "planar_laplace",
     "random_channel",
     "refines",
     "repeated",

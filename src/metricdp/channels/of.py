@@ -18,9 +18,9 @@ from metricdp.exact.balls import float_above
 from metricdp.exact.weights import Weights
 from metricdp.mechanisms.law import FixedPoint, Law, as_inputs
 from metricdp.mechanisms.mechanism import Mechanism
-from metricdp.metrics import Space
+from metricdp.metrics import Guarantee, Space
 
-__all__ = ["of"]
+__all__ = ["certified", "of"]
 
 _GUARD_BITS = 32
 _MOST_BITS = 1 << 16
@@ -68,11 +68,16 @@ def of(mechanism: Mechanism, inputs: Iterable[Any]) -> Channel:
     rows = as_inputs(inputs)
     if isinstance(mechanism, Channel):
         return restrict(mechanism, rows)
-    return _certified(mechanism.law(rows), mechanism)
+    return certified(mechanism.law(rows), mechanism.guarantee)
 
 
-def _certified(law: Law, mechanism: Mechanism) -> Certified:
-    guarantee = mechanism.guarantee
+def certified(law: Law, guarantee: Guarantee) -> Certified:
+    """The channel of a law whose promise is known, verified.
+
+    Raises:
+        TooLargeError: some outputs are too improbable to be written down.
+        ImpossibleError: the channel could not be proved to keep the promise.
+    """
     space = Space(law.inputs, guarantee.metric)
     if law.rational is not None:
         plain, moved = Channel.from_matrix(law.inputs, law.outputs, law.rational()), 0.0

@@ -19,6 +19,7 @@ from metricdp.design.kernels import (
     kernels,
     vertices,
 )
+from metricdp.design.most_entropy import MostEntropy, most_entropy
 from metricdp.design.optimal import Optimal, optimal
 from metricdp.design.tight import (
     Line,
@@ -26,6 +27,7 @@ from metricdp.design.tight import (
     StructuredTight,
     TightConstraints,
     TightScales,
+    laplace_onto,
     least_scale,
     tight_constraints,
 )
@@ -50,6 +52,7 @@ __all__ = [
     "KernelCheck",
     "Kernels",
     "Line",
+    "MostEntropy",
     "Optimal",
     "Product",
     "SpaceCapacity",
@@ -67,7 +70,9 @@ __all__ = [
     "decompose",
     "is_kernel",
     "kernels",
+    "laplace_onto",
     "least_scale",
+    "most_entropy",
     "optimal",
     "optimal_for_every_loss",
     "tight_constraints",

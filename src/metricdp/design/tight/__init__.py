@@ -1,5 +1,6 @@
 """Tight-constraints mechanisms, and the scales of a metric at which they exist."""
 
+from metricdp.design.tight._laplace_onto import laplace_onto
 from metricdp.design.tight._least_scale import TightScales, least_scale
 from metricdp.design.tight._structured import Line, Product, StructuredTight
 from metricdp.design.tight._tight_constraints import TightConstraints, tight_constraints
@@ -10,6 +11,7 @@ __all__ = [
     "StructuredTight",
     "TightConstraints",
     "TightScales",
+    "laplace_onto",
     "least_scale",
     "tight_constraints",
 ]
