@@ -83,6 +83,8 @@ def test_public_names():
         "merged",
         "of",
         "parallel",
+        "planar_geometric",
+        "planar_laplace",
         "random_channel",
         "refines",
         "repeated",

@@ -104,7 +104,7 @@ def planar_geometric(space: SpaceLike) -> Certified:
     >>> import metricdp as mdp
     >>> C = planar_geometric(mdp.Space.grid(3, 3, mdp.ln(2) * mdp.metrics.euclidean()))
     >>> C.matrix[4].reshape(3, 3).round(4).tolist()
-    [[0.1555, 0.0756, 0.1555], [0.0756, 0.0756, 0.0756], [0.1555, 0.0756, 0.1555]]
+    [[0.1556, 0.0756, 0.1556], [0.0756, 0.0756, 0.0756], [0.1556, 0.0756, 0.1556]]
     """
     grid = _Places.of(space, "planar_geometric")
 
