@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +15,22 @@ from metricdp.exact.weights import Weights
 
 __all__ = ["greatest_differences", "logarithms"]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 15
+_LARGE = 10**8
+"""From so many differences on, all cores look for them."""
 
 
 def logarithms(weights: Weights) -> tuple[Floats, float]:
     """The natural logarithm of every weight, 0 in place of that of 0, and a bound on the error of each.
 
     A weight is its first 64 bits, rounded to a float (relative 2^-53 twice), times a power of two; numpy's logarithm is
-    off by a relative `ERROR`, and a product and a sum are rounded.
+    off by a relative `ERROR`, and a product and a sum are rounded. Where floats hold all of
+    them, weights are rounded once.
     """
+    heads = _held(weights)
+    if heads is not None:
+        logs = np.log(np.maximum(heads, 1.0))
+        return logs, (2 + float(logs.max(initial=0.0))) * 2 * ERROR
     flat = weights.ravel().tolist()
     shifts = [max(0, value.bit_length() - 64) for value in flat]
     heads = np.array([float(value >> shift) for value, shift in zip(flat, shifts, strict=True)])
@@ -33,14 +42,44 @@ def logarithms(weights: Weights) -> tuple[Floats, float]:
 
 def greatest_differences(logs: Floats) -> Floats:
     """For every two rows i, j: the maximum over the columns of ``logs[i] - logs[j]``."""
+    varied = logs != logs[:1]
+    used = varied.any(axis=0)
+    if used.sum() + 1 < logs.shape[1]:  # of the columns in which all rows are alike one is enough
+        used[int(used.argmin())] = True
+        logs = np.ascontiguousarray(logs[:, used])
     rows, columns = logs.shape
     greatest = np.zeros((rows, rows))
     step = max(1, _BLOCK // max(1, columns))
-    buffer: NDArray[np.float64] = np.empty((step, columns))
-    for i in range(rows):
-        for start in range(i + 1, rows, step):
-            block = logs[start : start + step]
-            differences = np.subtract(block, logs[i], out=buffer[: len(block)])
-            greatest[start : start + step, i] = differences.max(axis=1)
-            greatest[i, start : start + step] = -differences.min(axis=1)
+
+    stopped: list[bool] = []
+
+    def fill(part: range) -> None:
+        buffer: NDArray[np.float64] = np.empty((step, columns))
+        for i in part:
+            if stopped:
+                return
+            for start in range(i + 1, rows, step):
+                block = logs[start : start + step]
+                differences = np.subtract(block, logs[i], out=buffer[: len(block)])
+                greatest[start : start + step, i] = differences.max(axis=1)
+                greatest[i, start : start + step] = -differences.min(axis=1)
+
+    cores = len(os.sched_getaffinity(0)) if rows * rows * columns > _LARGE else 1
+    with ThreadPoolExecutor(cores) as pool:
+        parts = [pool.submit(fill, range(first, rows, cores)) for first in range(cores)]
+        try:
+            for done in parts:
+                done.result()
+        except KeyboardInterrupt:
+            stopped.append(True)
+            raise
     return greatest
+
+
+def _held(weights: Weights) -> Floats | None:
+    """The weights as the nearest floats, where none is too large for one."""
+    try:
+        held = weights.astype(np.float64)
+    except OverflowError:
+        return None
+    return held if np.isfinite(held).all() else None

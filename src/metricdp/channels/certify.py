@@ -85,8 +85,15 @@ def certify(matrix: Any, space: SpaceLike, outputs: Iterable[Any] | None = None)
     return nearest_private(wanted, pairs, names)
 
 
-def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...]) -> Certified:
+def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...], *, inside: bool = False) -> Certified:
     """The same for a matrix that is known not to be a channel as it is, with one row for each of the inputs.
+
+    Args:
+        wanted: the matrix.
+        pairs: the inputs and their distances.
+        outputs: labels of the columns.
+        inside: whether the columns lie in the cone of `shorter_distances` already, up to rounding, and the rows sum to
+            one; then they are not put into it, which takes long, unless what comes of it cannot be verified.
 
     Raises:
         ImpossibleError: if none near it could be proved private.
@@ -94,6 +101,10 @@ def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...]) -> C
     space = pairs.space
     inputs = tuple(space.points[place] for place in pairs.places)
     best: Certified | None = None
+    if inside and (wanted > 0).any(axis=0).any():
+        channel = Channel(inputs, outputs, *_integers(_log(np.maximum(wanted, 0))))
+        if verify(channel, space):
+            return _certified(channel, wanted, space)
     for near in _nearnesses(pairs):
         private = _nearest(wanted, pairs, near, lambda weights, total: Channel(inputs, outputs, weights, total))
         found = None if private is None else _certified(private, wanted, space)
@@ -210,19 +221,21 @@ def _column_weights(columns: Floats) -> Floats:
 
 def _integers(logs: Floats) -> tuple[Weights, int]:
     """Integer rows from logarithms, divided by the sum of each row; what rounding leaves goes to the largest entry."""
-    powers = np.floor(np.where(np.isfinite(logs), logs, 0) / math.log(2)).astype(np.int64)
-    heads = np.where(np.isfinite(logs), np.exp(logs - powers * math.log(2)), 0.0) * 2.0**52
-    lowest = int(powers.min())
+    finite = np.isfinite(logs)
+    powers = np.floor(np.where(finite, logs, 0) / math.log(2)).astype(np.int64)
+    heads = np.where(finite, np.exp(np.where(finite, logs, 0) - powers * math.log(2)), 0.0) * 2.0**52
+    lowest = int(powers.min(initial=0, where=finite))
     bits = _SPARE_BITS - lowest + int(logs.shape[1]).bit_length()
-    weights = np.empty(logs.shape, dtype=object)
+    weights = np.zeros(logs.shape, dtype=object)
     for row in range(len(logs)):
-        parts = zip(heads[row].astype(np.int64).tolist(), (powers[row] - lowest).tolist(), strict=True)
+        used = np.flatnonzero(finite[row])
+        parts = zip(heads[row, used].astype(np.int64).tolist(), (powers[row, used] - lowest).tolist(), strict=True)
         whole = [head << power for head, power in parts]
         total = sum(whole)
         scaled = [(value << bits) // total for value in whole]
         largest = max(range(len(scaled)), key=scaled.__getitem__)
         scaled[largest] += (1 << bits) - sum(scaled)
-        weights[row] = scaled
+        weights[row, used] = scaled
     return weights, 1 << bits
 
 

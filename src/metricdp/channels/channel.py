@@ -34,6 +34,9 @@ __all__ = ["ROUNDING", "Channel"]
 ROUNDING = 1e-6
 """How far from one the floats of a row may sum; beyond it they are no probabilities, and refused."""
 
+_HELD = 1000
+"""Integers of fewer bits are rounded to floats, and those divided by a power of two, without more loss."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Channel(Mechanism):
@@ -87,7 +90,7 @@ class Channel(Mechanism):
         weights[:] = given
         rows = weights.tolist()
         for row, values in enumerate(rows):
-            if any(type(value) is not int for value in values):
+            if set(map(type, values)) != {int}:
                 raise ArgumentError(f"row {row}: weights are integers")
             if min(values) < 0:
                 raise ArgumentError(f"row {row}: input {self.inputs[row]!r}: a negative probability")
@@ -154,7 +157,10 @@ class Channel(Mechanism):
     @cached_property
     def matrix(self) -> Floats:
         """The probabilities as floats, each the nearest; a view that cannot be written to."""
-        view = np.array([[weight / self.total for weight in row] for row in self.weights.tolist()], dtype=np.float64)
+        if self.total & (self.total - 1) == 0 and self.total.bit_length() < _HELD:
+            view = np.ldexp(self.weights.astype(np.float64), 1 - self.total.bit_length())  # exact after one rounding
+        else:
+            view = np.array([[weight / self.total for weight in row] for row in self.weights.tolist()])
         view.setflags(write=False)
         return view
 

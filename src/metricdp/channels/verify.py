@@ -28,6 +28,9 @@ _BITS = (96, 256)
 _MOST_BITS = 1 << 14
 _MANY = 5000
 _LONG = 600  # bits
+_LARGE = 500
+"""Of more inputs than these, a tenth of so many pairs are looked at in balls."""
+
 _ROUNDED = 2.0**-50
 
 Witness = tuple[Any, Any, Any]
@@ -107,7 +110,7 @@ def _verdict(channel: Channel, pairs: Pairs, delta: Fraction) -> Verdict:
 def _told_apart(channel: Channel, pairs: Pairs) -> RatioCase | None:
     """Two inputs that no multiple of their distance excuses: one alone can give an output, or twins that differ."""
     possible = np.array(channel.weights > 0, dtype=bool)
-    if not possible.all():
+    if not np.array_equal(possible.any(axis=0), possible.all(axis=0)):
         _, kind = np.unique(possible, axis=0, return_inverse=True)
         differ = np.argwhere(np.not_equal.outer(kind, kind) & pairs.constrained)
         for x, other in differ.tolist():
@@ -147,11 +150,11 @@ def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair
     most[pairs.extreme] = np.inf
     top = float(np.max(least[constrained & ~pairs.extreme], initial=-np.inf))
     first = pairs.neighbours([(i, j) for i, j in np.argwhere(constrained & (most >= top)).tolist()])
-    rest = 0.0
-    if len(first) > _MANY and float(most[constrained].max()) <= 1:
+    rest, many = 0.0, _MANY if len(pairs) <= _LARGE else _MANY // 10
+    if len(first) > many and float(most[constrained].max()) <= 1:
         values = np.array([most[pair] for pair in first])
         order = np.argsort(-values, kind="stable")
-        rest, first = float(values[order[_MANY]]), [first[place] for place in order[:_MANY].tolist()]
+        rest, first = float(values[order[many]]), [first[place] for place in order[:many].tolist()]
     lower, upper = pairs.enclosed(first)
     values = np.array([greatest[pair] for pair in first])
     # A largest difference is negative only by rounding, or where a row is nowhere above another: never the tightest.
@@ -159,9 +162,9 @@ def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair
         low, high = np.maximum(values - error, 0) / upper, np.maximum(values + error, 0)
         high = np.where(lower > 0, high / lower * (1 + 2.0**-50), np.inf)
     keep = np.flatnonzero(high >= float(low.max()) * (1 - 2.0**-50))
-    if len(keep) > _MANY and float(high[keep].max()) <= 1:
+    if len(keep) > many and float(high[keep].max()) <= 1:
         keep = keep[np.argsort(-high[keep], kind="stable")]
-        rest, keep = max(rest, float(high[keep[_MANY]])), keep[:_MANY]
+        rest, keep = max(rest, float(high[keep[many]])), keep[:many]
     kept = [first[place] for place in keep.tolist()]
     return (kept, rest) if rest else (pairs.unimplied(kept), 0.0)
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
+from operator import ne
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.lists import as_list
 
 __all__ = [
+    "all_different",
     "codes",
     "coordinates",
     "distinct",
@@ -36,6 +39,9 @@ __all__ = [
 
 
 _EXACT_IN_FLOAT = 1 << 53
+_NUMBERS = frozenset({int, float})
+_PLAIN = frozenset({int, float, str, bool, Fraction, Decimal, type(None)})
+"""Types whose values are frozen already."""
 
 
 def number(value: Any, row: int | None = None) -> Fraction:
@@ -68,6 +74,9 @@ def coordinates(points: Any) -> NDArray[Any]:
     """Points of R^n as a matrix, one a row: of float64 where that loses nothing, else of exact numbers."""
     if isinstance(points, np.ndarray) and points.dtype.kind in "fiu":
         return _numeric(points)
+    plain = _plain_floats(points)
+    if plain is not None:
+        return plain
     rows = [vector(point, row) for row, point in enumerate(points)]
     if not rows:
         raise ShapeError("there are no points")
@@ -110,6 +119,9 @@ def same_length(x: Sequence[Any], y: Sequence[Any]) -> None:
 
 def frozen(value: Any) -> Any:
     """The value with its lists and arrays as tuples and its sets frozen, so that it can be looked up."""
+    kind = type(value)
+    if kind in _PLAIN or (kind is tuple and _PLAIN.issuperset(map(type, value))):
+        return value
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
@@ -117,6 +129,23 @@ def frozen(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(frozen(part) for part in value)
     return frozenset(value) if isinstance(value, set) else value
+
+
+def all_different(values: Sequence[Any]) -> dict[Any, int] | None:
+    """The place of each value, where all are tuples of ordinary numbers and no two are equal; None where they are not.
+
+    Many at once: what is slow to say which row is at fault is left to `label`.
+
+    >>> all_different(((0, 1), (1, 0))), all_different(((0, 1), (0, 1.0)))
+    ({(0, 1): 0, (1, 0): 1}, None)
+    """
+    if set(map(type, values)) != {tuple}:
+        return None
+    flat = list(chain.from_iterable(values))
+    if not _NUMBERS.issuperset(map(type, flat)) or any(map(ne, flat, flat)):
+        return None
+    places = dict(zip(values, range(len(values)), strict=True))
+    return places if len(places) == len(values) else None
 
 
 def label(value: Any, row: int | None = None) -> Hashable:
@@ -179,6 +208,21 @@ def is_float(value: Fraction) -> bool:
         return Fraction(float(value)) == value
     except OverflowError:
         return False
+
+
+def _plain_floats(points: Any) -> Floats | None:
+    """Tuples of ordinary numbers as floats, all at once; None where it is not sure that floats hold each of them."""
+    if not isinstance(points, (list, tuple)) or set(map(type, points)) != {tuple}:
+        return None
+    lengths, flat = set(map(len, points)), list(chain.from_iterable(points))
+    if len(lengths) != 1 or not flat or not _NUMBERS.issuperset(map(type, flat)):
+        return None
+    try:
+        values = np.array(flat, dtype=np.float64)
+    except OverflowError:
+        return None
+    exact = np.isfinite(values).all() if int not in set(map(type, flat)) else (np.abs(values) < _EXACT_IN_FLOAT).all()
+    return values.reshape(len(points), -1) + 0.0 if exact else None  # and no zero has a sign
 
 
 def _numeric(points: NDArray[Any]) -> NDArray[Any]:

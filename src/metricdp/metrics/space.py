@@ -14,7 +14,7 @@ from flint import arb
 from metricdp.errors import ArgumentError, DataError, NotAMetricError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.lists import as_list
-from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.coordinates import all_different, frozen, label
 from metricdp.metrics.enclosures import Enclosures
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.picture import GraphPicture, graph_picture
@@ -138,6 +138,9 @@ class Space:
 
     @cached_property
     def _places(self) -> dict[Any, int]:
+        quick = all_different(self.points)
+        if quick is not None:
+            return quick
         places: dict[Any, int] = {}
         for row, point in enumerate(self.points):
             first = places.setdefault(_key(point, row), row)

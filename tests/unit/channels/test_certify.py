@@ -8,6 +8,8 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import Channel, certify, verify
+from metricdp.channels.certify import nearest_private
+from metricdp.channels.pairs import Pairs
 from metricdp.errors import ArgumentError
 from metricdp.metrics import Guarantee
 
@@ -264,3 +266,13 @@ def test_distances_beyond_floats_and_beyond_memory(points):
     certified = certify(np.eye(len(points)), space)
     assert verify(certified, space)
     assert certified.moved < 0.3
+
+
+@pytest.mark.parametrize("scale", [1, 1.1])
+def test_columns_that_are_said_to_be_inside_are_verified_all_the_same(scale):
+    """A matrix that is private at 1.1 times the level, said to lie in the cone, is put into it."""
+    space = SPACES["grid"]
+    matrix = tight(mdp.Space(space.points, scale * space.metric))
+    made = nearest_private(matrix, Pairs.of(space.points, space), space.points, inside=True)
+    assert verify(made, space)
+    assert (made.moved > 1e-3) == (scale > 1)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from metricdp.errors import KindError, NotFiniteError, ShapeError
-from metricdp.metrics.coordinates import codes, coordinates, frozen, label, number, to_floats, vector
+from metricdp.metrics.coordinates import all_different, codes, coordinates, frozen, label, number, to_floats, vector
 
 
 def test_numbers_are_not_rounded():
@@ -79,3 +79,34 @@ def test_labels():
 def test_codes_agree_between_both_lists():
     left, right = codes(["a", "b"], ["b", "c", "a"])
     assert (left.tolist(), right.tolist()) == ([0, 1], [1, 2, 0])
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [(0.5, -0.0), (1, 2)],
+        [(2**53 + 1, 0.5), (1, 2)],
+        [(10**400, 0.5), (1, 2)],
+        [(1e300, 0.1), (0.5, 0.25)],
+        [(np.float64(0.5), 1), (0, 1)],
+        [(Fraction(1, 3), 1), (0, 1)],
+    ],
+)
+def test_many_points_at_once_are_what_each_of_them_is(points):
+    array = coordinates(points)
+    for row, point in zip(array.tolist(), points, strict=True):
+        assert tuple(map(Fraction, row)) == vector(point)
+    assert not any(isinstance(value, float) and str(value) == "-0.0" for value in array.ravel().tolist())
+
+
+def test_many_points_at_once_are_refused_as_each_of_them_is():
+    for bad, error, row in (((0, float("nan")), NotFiniteError, 1), ((0, True), KindError, 1), ((0,), ShapeError, 1)):
+        with pytest.raises(error) as caught:
+            coordinates([(0, 0), bad])
+        assert caught.value.row == row
+
+
+def test_points_that_are_all_different():
+    assert all_different([(0, 1), (1, 0.5)]) == {(0, 1): 0, (1, 0.5): 1}
+    for unsure in ([(0, 1), (0, 1.0)], [(0, float("nan"))], [(0, "a")], [[0, 1]], [(0, True)]):
+        assert all_different(unsure) is None

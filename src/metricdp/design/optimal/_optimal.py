@@ -204,7 +204,7 @@ class _Synthesis:
             if len(matrix) <= _MOST_NARROW:
                 candidates = [certify(matrix, problem.space, problem.outputs)]
             else:
-                candidates = [nearest_private(matrix, problem.pairs, problem.outputs)]
+                candidates = [nearest_private(matrix, problem.pairs, problem.outputs, inside=True)]
         if problem.about_constant <= problem.loss_of(candidates[0]):
             candidates.append(constant_channel(problem))
         return candidates

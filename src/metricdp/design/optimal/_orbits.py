@@ -46,6 +46,8 @@ class Orbits:
     @classmethod
     def of(cls, distances: Floats, costs: Floats) -> Orbits:
         """Search for symmetries of the distances and of the costs, a matrix of points by outputs."""
+        if _all_unlike(costs.sum(axis=1)) and _all_unlike(costs.sum(axis=0)):
+            return cls.none(*costs.shape)
         return cls._from(list(_symmetries(_codes(distances), _codes(costs))), *costs.shape)
 
     @classmethod
@@ -198,6 +200,12 @@ def _colours(near: Places, costs: Places) -> Places:
     """Points by what they see: their distances and costs, sorted."""
     seen = np.hstack([np.sort(near, axis=1), np.sort(costs, axis=1)])
     return np.unique(seen, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _all_unlike(sums: Floats) -> bool:
+    """Whether no two of some sums, which symmetries leave as they are, are alike: then there is none."""
+    ordered = np.sort(sums)
+    return bool((np.diff(ordered) > len(sums) * _ALIKE * np.abs(ordered[1:])).all())
 
 
 def _codes(values: Floats) -> Places:
