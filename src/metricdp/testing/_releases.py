@@ -169,8 +169,8 @@ def bad_secrets_are_refused(mechanism: Mechanism, secrets: list[Any]) -> None:
     good = [telling(secret, mechanism) for secret in secrets]
     names = getattr(mechanism, "resolution", None) is None and kind_of(secrets) == "number"
     kind = "listed" if names else kind_of(secrets)
-    for bad, expected in bad_secrets(kind, secrets):
-        for row in _BAD_ROWS:
+    for number, (bad, expected) in enumerate(bad_secrets(kind, secrets)):
+        for row in _BAD_ROWS if number == 0 else _BAD_ROWS[:2]:  # many rows take long, and one bad secret shows it
             given = repeated(good, row + 2)
             given[row] = bad
             error = _refusal(mechanism, given)

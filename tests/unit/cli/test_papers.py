@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from metricdp.cli import app
@@ -18,6 +19,7 @@ def test_the_list():
     assert {row["paper"] for row in every} == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.long
 def test_one_item_to_a_folder(tmp_path):
     done = RUNNER.invoke(app, ["papers", "5", "--item", "fig2", "--quick", "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output

@@ -31,6 +31,7 @@ def asked():
     return " ".join(text for kind, _, text in blocks(COOKBOOK) if kind in ("sh", "python"))
 
 
+@pytest.mark.long
 def test_registration_dates():
     days = np.datetime64("2010-01-01") + np.random.default_rng(1).integers(0, 3650, ROWS)
     table = released({"registered": days}, "registered")
