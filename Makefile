@@ -34,7 +34,7 @@ long: $(VENV)/.dev  ## the tests that `make test` leaves out because each takes 
 	@$(VENV)/bin/pytest -m long
 
 attack: $(VENV)/.dev  ## the long form of tests/attacks, with other seeds each time (ten minutes)
-	@METRICDP_ATTACK=5 $(VENV)/bin/pytest tests/attacks tests/engines/test_kill.py
+	@METRICDP_ATTACK=8 $(VENV)/bin/pytest -m "long or not long" tests/attacks tests/engines/test_kill.py
 
 agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ball arithmetic (minutes)
 	@METRICDP_DRAWS=1000000 $(VENV)/bin/pytest -n 2 tests/unit/mechanisms/test_agreement.py
