@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq_mat
+from flint import arb, arb_mat, ctx, fmpq_mat
+from numpy.typing import NDArray
 
 from metricdp.channels.arguments import as_space
 from metricdp.channels.cells import number_text
@@ -72,12 +73,48 @@ class ConstraintsMatrix(Result):
 
     def exactly(self, i: int, h: int) -> Fraction | None:
         """An entry where it is rational and known to be, such as a power of b at the level ``c ln b``."""
-        return decay(self.space.metric, self.space.points[i], self.space.points[h])
+        if self._whole is None:
+            return decay(self.space.metric, self.space.points[i], self.space.points[h])
+        place = self._alike(i, h)
+        if place not in self._entries:
+            self._entries[place] = decay(self.space.metric, *(self.space.points[one] for one in place))
+        return self._entries[place]
 
     def ball(self, i: int, h: int) -> arb:
         """An entry as a ball at the working precision."""
         exact = self.exactly(i, h)
-        return (-self.space.ball(i, h)).exp() if exact is None else ball(exact)
+        if exact is not None:
+            return ball(exact)
+        if self._whole is None:
+            return (-self.space.ball(i, h)).exp()
+        place = (*self._alike(i, h), ctx.prec)
+        if place not in self._balls:
+            self._balls[place] = (-self.space.ball(*place[:2])).exp()
+        return self._balls[place]
+
+    def _alike(self, i: int, h: int) -> tuple[int, int]:
+        """A pair at the same distance, where distances are integers: what is known of one is known of all."""
+        assert self._whole is not None
+        return self._first[int(self._whole[i, h])]
+
+    @cached_property
+    def _whole(self) -> NDArray[np.int64] | None:
+        return self.space.metric.unit.integers(self.space.points)
+
+    @cached_property
+    def _first(self) -> dict[int, tuple[int, int]]:
+        assert self._whole is not None
+        values, places = np.unique(self._whole, return_index=True)
+        pairs = (divmod(place, len(self)) for place in places.tolist())
+        return dict(zip(values.tolist(), pairs, strict=True))
+
+    @cached_property
+    def _entries(self) -> dict[tuple[int, int], Fraction | None]:
+        return {}
+
+    @cached_property
+    def _balls(self) -> dict[tuple[int, int, int], arb]:
+        return {}
 
     @cached_property
     def rational(self) -> bool:
@@ -145,10 +182,12 @@ class MatrixBlock:
     def _exact(self) -> tuple[fmpq_mat, ...] | None:
         factors = []
         for axis in self.axes:
-            entries = [self.phi.exactly(i, h) for i in axis for h in axis]
-            if None in entries:
-                return None
-            rationals = [flint_rational(value) for value in entries if value is not None]
+            rationals = []
+            for i in axis:
+                for h in axis:
+                    if (value := self.phi.exactly(i, h)) is None:
+                        return None
+                    rationals.append(flint_rational(value))
             factors.append(fmpq_mat(len(axis), len(axis), rationals))
         return tuple(factors)
 

@@ -57,6 +57,9 @@ class DistanceClasses:
     @classmethod
     def _of(cls, space: Space, places: tuple[int, ...]) -> DistanceClasses:
         count, points, unit = len(places), space.points, space.metric.unit
+        whole = unit.integers([points[place] for place in places])
+        if whole is not None and (whole + np.eye(count, dtype=np.int64)).all():
+            return cls._of_integers(space, places, whole)
         codes = np.zeros((count, count), dtype=np.int64)
         known: dict[Fraction | float, int] = {Fraction(0): 0}
         pairs = [(places[0], places[0])]
@@ -72,6 +75,20 @@ class DistanceClasses:
                     pairs.append((places[i], places[j]))
                 codes[i, j] = codes[j, i] = known[distance]
         return cls(space, places, codes, tuple(pairs), tuple(known))
+
+    @classmethod
+    def _of_integers(cls, space: Space, places: tuple[int, ...], whole: Places) -> DistanceClasses:
+        """The same without a look at each pair: distances numbered as they first appear below the diagonal."""
+        below = np.tril_indices(len(places), -1)
+        found, first, codes = np.unique(whole[below], return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        numbers = np.empty(len(found), dtype=np.int64)
+        numbers[order] = np.arange(1, len(found) + 1)
+        table = np.zeros(whole.shape, dtype=np.int64)
+        table[below] = numbers[codes.ravel()]
+        pairs = [(places[below[0][k]], places[below[1][k]]) for k in first[order].tolist()]
+        values = [Fraction(value) for value in found[order].tolist()]
+        return cls(space, places, table + table.T, ((places[0], places[0]), *pairs), (Fraction(0), *values))
 
     @classmethod
     def _all_different(cls, space: Space, places: tuple[int, ...]) -> DistanceClasses:

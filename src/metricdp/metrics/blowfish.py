@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball, decide_sign, float_above, float_below, precision
@@ -82,6 +83,15 @@ class Hops(Metric):
             if hops is not None:
                 return self._landed(int(hops))
         return None
+
+    def integers(self, points: Sequence[Any]) -> NDArray[np.int64] | None:
+        """Where the base has them, and there is always a place to land."""
+        base = self.base.integers(points) if self.base.geodesic else None
+        long, short = self.threshold.numerator, self.threshold.denominator
+        if base is None or max(long, int(base.max(initial=0)) * short) >= 1 << 62:
+            return None
+        hops: NDArray[np.int64] = -(-(base * short) // long)
+        return hops
 
     def _irrational(self, x: Any, y: Any) -> arb:
         return self._ratio(x, y).ceil()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, precision
@@ -122,6 +123,10 @@ class Metric(Traits, ABC):
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         del x, y
+        return None
+
+    def integers(self, points: Sequence[Any]) -> NDArray[np.int64] | None:
+        """All pairwise distances, as `exactly` gives them, where they are integers and quick to have; else None."""
         return None
 
     def _irrational(self, x: Any, y: Any) -> arb:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -35,6 +37,7 @@ __all__ = [
 
 
 _SMALL, _LARGE = 1e-100, 1e100
+_LONG = 1 << 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +107,16 @@ class Norm(Metric):
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         return exact_norm(self._differences(x, y), self.p)
+
+    def integers(self, points: Sequence[Any]) -> NDArray[np.int64] | None:
+        """For points of integers that are not too large, and all norms but the Euclidean one."""
+        rows = [point if isinstance(point, tuple) else (point,) for point in points]
+        whole = all(type(entry) is int and abs(entry) < _LONG for row in rows for entry in row)
+        if self.p == 2 or not whole or len({len(row) for row in rows}) != 1:
+            return None
+        table = np.array(rows, dtype=np.int64)
+        apart = (np.abs(np.subtract.outer(column, column)) for column in table.T)
+        return functools.reduce(np.maximum if self.p == math.inf else np.add, apart)
 
     def _square(self, x: Any, y: Any) -> Fraction | None:
         return sum(

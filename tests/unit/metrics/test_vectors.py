@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from metricdp import metrics as m
 from metricdp.errors import ArgumentError, KindError, NotFiniteError, ShapeError
 from metricdp.exact.level import ln
 from metricdp.metrics import absolute, chebyshev, euclidean, manhattan, normalized_manhattan
@@ -80,3 +81,28 @@ def test_enclosures_are_as_near_as_rounding_allows(metric, dimension):
             true = metric.enclose(tuple(points[i].tolist()), tuple(points[j].tolist()), 80)
             assert Fraction(known.lower[i, j]) <= true.lower <= true.upper <= Fraction(known.upper[i, j])
             assert known.upper[i, j] <= known.lower[i, j] * (1 + (dimension + 4) * 2.0**-48)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        m.absolute(),
+        m.manhattan(),
+        m.chebyshev(),
+        m.blowfish(m.absolute(), 5, 1).unit,
+        m.blowfish(m.chebyshev(), 1.5, 1).unit,
+    ],
+)
+def test_integers_are_the_exact_distances(metric):
+    points = [0, 7, -3, 2, 2] if "|x" in str(metric) else [(0, 7), (-3, 2), (5, 5), (5, 5)]
+    found = metric.integers(points)
+    assert found.tolist() == [[metric.exactly(x, y) for y in points] for x in points]
+
+
+def test_integers_only_where_they_are():
+    assert m.euclidean().integers([(0, 0), (3, 4)]) is None
+    assert m.absolute().integers([0, 0.5]) is None
+    assert m.absolute().integers([0, 1 << 50]) is None
+    assert m.absolute().integers([True, 2]) is None
+    assert m.manhattan().integers([(0, 1), (0, 1, 2)]) is None
+    assert m.discrete().integers([0, 1]) is None

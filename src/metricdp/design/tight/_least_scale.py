@@ -193,6 +193,9 @@ def _factors(space: Space | Line | Product) -> list[Space]:
 
 def _different(factors: Iterable[Space]) -> list[Space]:
     """Without those whose distances, all of them and exactly, are those of an earlier one, place by place."""
+    factors = list(factors)
+    if len(factors) < 2:
+        return factors
     kept: dict[object, Space] = {}
     for number, factor in enumerate(factors):
         unit, points = factor.metric.unit, factor.points

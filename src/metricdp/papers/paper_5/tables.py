@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpz_mat
 
 import metricdp as mdp
 from metricdp.adversaries import capacity as capacity_of
@@ -17,6 +18,7 @@ from metricdp.metrics import Space, absolute, discrete, euclidean, hamming
 from metricdp.papers.item import Found, PaperClaim, Size, claim, register
 from metricdp.programs import LinearProgram, Sparse
 from metricdp.programs.double_description import extreme_rays
+from metricdp.programs.exact import Echelon, integers
 
 LN2 = mdp.ln(2)
 
@@ -152,11 +154,17 @@ def _colourings(space: Space) -> int:
 
 
 def _other_kernels(space: Space, most: int) -> dict[str, int | str]:
-    """Kernels counted once more, by trying all sets of as many vertices as points, in floats; {} if too many."""
-    corners = [[float(v) for v in corner] for corner in (vertex.exact for vertex in vertices(space)) if corner]
+    """Kernels counted once more, by trying all sets of as many vertices as points, in floats; {} if too many.
+
+    Where that would take minutes, as for three bits with 48,903,492 sets, by double description in integers.
+    """
+    exact = [vertex.exact for vertex in vertices(space)]
+    corners = [[float(v) for v in corner] for corner in exact if corner]
     rows = len(space)
     if len(corners) < rows or len(corners) != vertices(space).count() or math.comb(len(corners), rows) > most:
         return {}
+    if math.comb(len(corners), rows) > _MOST_SETS:
+        return {"double description of all mixtures, in integers": _mixtures([c for c in exact if c])}
     columns = np.array(corners)
     sets = itertools.combinations(range(len(corners)), rows)
     found: set[tuple[int, ...]] = set()
@@ -170,7 +178,19 @@ def _other_kernels(space: Space, most: int) -> dict[str, int | str]:
     return {"all sets of as many vertices as points, in floats": len(found)}
 
 
-_BLOCK, _SINGULAR, _NEAR = 50_000, 1e-13, 1e-9
+_BLOCK, _SINGULAR, _NEAR, _MOST_SETS = 50_000, 1e-13, 1e-9, 2_000_000
+
+
+def _mixtures(corners: Sequence[Sequence[Fraction]]) -> int:
+    """The extreme rays of all weights w >= 0 whose mixture of the vertices is constant: each is a kernel.
+
+    The equations are solved for some of the weights; that these are not negative is what the method adds one by one.
+    """
+    rows = [[corner[x] - corner[0] for corner in corners] for x in range(1, len(corners[0]))]
+    held = Echelon.of(integers(rows)[0], fmpz_mat(len(rows), 1))
+    basis = [held.null_vector(free) for free in held.free]
+    wanted, _ = integers([[vector[place] for vector in basis] for place in held.pivots])
+    return len(extreme_rays(len(basis), [[int(v) for v in row] for row in wanted.table()], most=1_000_000))
 
 
 Cells = tuple[tuple[int, str, str, tuple[str, str]], ...]
