@@ -116,7 +116,8 @@ class Norm(Metric):
             return None
         table = np.array(rows, dtype=np.int64)
         apart = (np.abs(np.subtract.outer(column, column)) for column in table.T)
-        return functools.reduce(np.maximum if self.p == math.inf else np.add, apart)
+        whole_distances: NDArray[np.int64] = functools.reduce(np.maximum if self.p == math.inf else np.add, apart)
+        return whole_distances
 
     def _square(self, x: Any, y: Any) -> Fraction | None:
         return sum(
