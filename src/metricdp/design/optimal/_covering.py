@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from metricdp.design.optimal._dual_bound import Flow, left_over
+from metricdp.design.optimal._dual_bound import Flow, left_after, left_over
 from metricdp.exact.arrays import Floats, Places
 from metricdp.programs.transport import Transport
 
@@ -36,6 +36,9 @@ _TOGETHER = 4
 
 _APART = 8.0
 """How far apart they are."""
+
+_HURRIED = 32
+"""So many at once where time is out."""
 
 _SOLVES = 4
 _NEGLIGIBLE = 1e-7
@@ -95,18 +98,19 @@ class Covering:
         found = Covered(prices.copy())
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             while len(order):
+                if late():
+                    found.whole = False
+                    some, order = order[:_HURRIED].tolist(), order[_HURRIED:]
+                    found.prices = _lowered(found.prices, self._several(some, found.prices))
+                    continue
                 some, order = self._together(order)
-                held, hurry = found.prices, late()
-                found.whole = found.whole and not hurry
+                held = found.prices
                 try:
-                    answers = list(pool.map(lambda z: self._one(z, held, hurry), some))  # noqa: B023  # used at once
+                    answers = list(pool.map(lambda z: self._one(z, held), some))  # noqa: B023  # used at once
                 except KeyboardInterrupt:
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
-                most = np.maximum.reduce([lowered for lowered, _ in answers])
-                lacking = most > 0
-                lower = np.nextafter(held - most * (1 + 2.0**-50), -np.inf)
-                found.prices = np.where(lacking, lower, held)
+                found.prices = _lowered(held, np.maximum.reduce([lowered for lowered, _ in answers]))
                 found.columns += [column for _, columns in answers for column in columns]
         return found
 
@@ -122,27 +126,42 @@ class Covering:
             nearest = np.minimum(nearest, self.distances[start[kept[-1]], start])
         return order[kept].tolist(), np.delete(order, kept)
 
-    def _one(self, z: int, prices: Floats, hurry: bool) -> tuple[Floats, list[Floats]]:
+    def _several(self, some: list[int], prices: Floats) -> Floats:
+        """What some outputs ask to be taken off the prices, each covered from neighbours alone."""
+        width, flows = len(some), list[Flow]()
+        costs, held = self.costs[:, some].ravel(), np.repeat(prices, width)
+        left = costs - held
+        self._from_neighbours(left, np.flatnonzero(left < 0), flows, width)
+        first, second, amount = (np.concatenate(parts) for parts in zip(*flows, strict=True)) if flows else _nothing()
+        lengths = self.above[first // width, second // width]
+        rest = left_after(costs, held, (first, second, amount), lengths, self.error)
+        lacking: Floats = np.maximum(-rest.reshape(-1, width).min(axis=1), 0.0)
+        return lacking
+
+    def _one(self, z: int, prices: Floats) -> tuple[Floats, list[Floats]]:
         """What one output asks to be taken off the prices, proved, and columns that show why."""
         left = self.costs[:, z] - prices
         flows: list[Flow] = []
         ball = self.nearest[self.centres[z]]
         inside = np.zeros(len(prices), dtype=bool)
-        if not hurry:
-            inside[ball] = True
+        inside[ball] = True
         self._from_neighbours(left, np.flatnonzero((left < 0) & ~inside), flows)
-        columns = [] if hurry else self._in_the_ball(left, ball, flows)
+        columns = self._in_the_ball(left, ball, flows)
         first, second, amount = (np.concatenate(parts) for parts in zip(*flows, strict=True)) if flows else _nothing()
         rest = left_over(self.costs[:, z], prices, (first, second, amount), self.above, self.error)
         return np.maximum(-rest, 0.0), columns
 
-    def _from_neighbours(self, left: Floats, lacking: Places, flows: list[Flow]) -> None:
-        """Cover places from their own neighbours, the nearest first; those that ask for the same share it."""
+    def _from_neighbours(self, left: Floats, lacking: Places, flows: list[Flow], width: int = 1) -> None:
+        """Cover places from their own neighbours, the nearest first; those that ask for the same share it.
+
+        For several outputs at once, entries stand place by place, ``width`` of them for each.
+        """
         need = -left[lacking]
         for k in range(self.near.shape[1]):
             if not len(lacking):
                 return
-            givers, gains = self.near[lacking, k], self.gains[lacking, k]
+            places, which = np.divmod(lacking, width)
+            givers, gains = self.near[places, k] * width + which, self.gains[places, k]
             asked = need / np.maximum(gains, 1e-300)
             together = np.bincount(givers, asked, minlength=len(left))[givers]
             given = asked * np.minimum(1.0, np.maximum(left[givers], 0.0) / np.maximum(together, 1e-300))
@@ -201,6 +220,12 @@ class Covering:
             self._solvers.own = Transport()
         solver: Transport = self._solvers.own
         return solver
+
+
+def _lowered(prices: Floats, lacking: Floats) -> Floats:
+    """Prices less what they lack, rounded down."""
+    lower = np.nextafter(prices - lacking * (1 + 2.0**-50), -np.inf)
+    return np.where(lacking > 0, lower, prices)
 
 
 def _nearest(distances: Floats, count: int) -> Places:

@@ -17,7 +17,7 @@ import numpy as np
 from metricdp.channels.pairs import VIEW_ERROR
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["Flow", "left_over", "mended", "proven_bound", "sum_below"]
+__all__ = ["Flow", "left_after", "left_over", "mended", "proven_bound", "sum_below"]
 
 Flow = tuple[Places, Places, Floats]
 """The pairs i, j and the flow between them."""
@@ -88,9 +88,14 @@ def left_over(costs: Floats, prices: Floats, flow: Flow, above: Floats, error: f
         above: floats that no distance exceeds.
         error: relative, of the costs.
     """
+    return left_after(costs, prices, flow, above[flow[0], flow[1]], error)
+
+
+def left_after(costs: Floats, prices: Floats, flow: Flow, lengths: Floats, error: float) -> Floats:
+    """The same with the distances of the pairs of the flow alone."""
     count, (first, second, amount) = len(prices), flow
     with np.errstate(over="ignore"):  # beyond floats, no help at all: less than there is
-        weaker = np.exp(-above[first, second]) * (1 - 4 * _UNIT)
+        weaker = np.exp(-lengths) * (1 - 4 * _UNIT)
     helped = np.bincount(first, weights=weaker * amount, minlength=count)
     spent = np.bincount(second, weights=amount, minlength=count)
     size = np.abs(costs) + np.abs(prices) + spent + helped

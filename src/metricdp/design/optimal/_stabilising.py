@@ -85,13 +85,15 @@ def interior_point(
 
 
 @np.errstate(all="ignore")
-def met(columns: Floats, weights: Floats, right: Floats) -> Floats | None:
+def met(columns: Floats, weights: Floats, right: Floats, late: Callable[[], bool] = never) -> Floats | None:
     """Positive weights near the given ones with ``weights @ columns = right`` to the last digits; None without any."""
     found = np.maximum(weights, 0.0)
     for _ in range(5):
         missing = right - found @ columns
         if float(np.abs(missing).max()) < _EVEN * float(np.abs(right).max()):
             return found
+        if late():
+            return None
         scaled = columns * np.sqrt(found)[:, None]
         system = scaled.T @ scaled
         system[np.diag_indices(len(right))] += 1e-15 * float(system.trace()) / len(right)

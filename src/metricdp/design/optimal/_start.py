@@ -51,8 +51,12 @@ class Start:
 
 def closed_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
     """Matrices of points by points with rows that sum to one and columns in the cone, and whether they are tight."""
+    yield from _tight_channels(decay)
     half = np.sqrt(decay)
     yield False, half / half.sum(axis=1, keepdims=True)
+
+
+def _tight_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
     for share in _SHARES if len(decay) <= _MANY else _SHARES[::3]:
         falls = decay if share == 1 else decay**share
         diagonal = _solved(falls, np.ones(len(falls)))
@@ -76,16 +80,16 @@ def start(instance: Instance, orbits: Orbits, decay: Floats, first: Floats) -> S
     """The best of the prices in closed form and of ``first``, once they are repaired."""
     neighbours = np.argsort(instance.distances, axis=1, kind="stable")[:, 1 : 1 + _NEIGHBOURS]
     candidates = [first[orbits.points]]
-    solved = closed_prices(decay, instance.costs)
+    solved = closed_prices(decay, (decay @ instance.costs).min(axis=1))
     if solved is not None:
         even = (orbits.sums(solved) / orbits.sizes)[orbits.points]
         candidates += [np.maximum(even, 0.0), even]
     return max((_repaired(prices, instance, orbits, decay, neighbours) for prices in candidates), key=_bound)
 
 
-def closed_prices(decay: Floats, costs: Floats) -> Floats | None:
-    """The prices of the tight-constraints mechanism; None where there are none to speak of."""
-    return _solved(decay, (decay @ costs).min(axis=1))
+def closed_prices(decay: Floats, goals: Floats) -> Floats | None:
+    """The prices of the tight-constraints mechanism for the minima of ``decay @ costs``; None where there are none."""
+    return _solved(decay, goals)
 
 
 def _bound(found: Start) -> float:

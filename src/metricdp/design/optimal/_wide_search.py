@@ -37,6 +37,7 @@ _MOST_ROUNDS = 60
 _PATIENCE = 6
 _USEFUL = 1e-10
 _LARGE = 800
+_MANY = 1500
 _RIDGE = 1e-9
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
@@ -112,26 +113,32 @@ class WideSearch:
         constant[:, int(costs.sum(axis=0).argmin())] = 1.0
         self._know(constant, float(costs.sum(axis=0).min()))
         self._add(np.full((1, len(distances)), 1 / len(distances)))
-        for tight, matrix in closed_channels(self.decay):
-            guesses = (matrix.T @ costs).argmin(axis=1)
-            merged = np.zeros(costs.shape)
-            for z in np.unique(guesses).tolist():
-                merged[:, z] = matrix[:, guesses == z].sum(axis=1)
-            self._know(merged, float((merged * costs).sum()))
-            sums = matrix.sum(axis=0)
-            if tight or len(self.costs) == 1:
-                self._add((matrix[:, sums > 0] / sums[sums > 0]).T)
-        # Points at distance zero have equal rows in it; a little more on its diagonal tells them apart.
-        prices = closed_prices(self.decay + _RIDGE * np.eye(len(self.decay)), costs)
-        if prices is None:
-            prices = np.zeros(len(self.decay))
-        self._visit(prices)
+        with _threads(len(distances)):
+            worth = _product(self.decay, costs)
+            guesses = worth.argmin(axis=1)
+            for tight, matrix in closed_channels(self.decay):
+                best = guesses if tight else _product(matrix.T, costs).argmin(axis=1)
+                merged = _merged(matrix, best, costs.shape[1])
+                self._know(merged, float((merged * costs).sum()))
+                sums = matrix.sum(axis=0)
+                if tight or len(self.costs) == 1:
+                    self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
+                if len(distances) > _MANY:  # the best comes first, and another costs as much again
+                    break
+            # Points at distance zero have equal rows in it; a little more on its diagonal tells them apart.
+            prices = closed_prices(self.decay + _RIDGE * np.eye(len(self.decay)), worth.min(axis=1))
+        self._visit(np.zeros(len(self.decay)) if prices is None else prices)
+        if self.watch.over:
+            return
         finite = np.isfinite(distances) & (distances > 0)
         nearest = np.where(finite, distances, np.inf).min(axis=1)
         width = float(np.median(nearest[np.isfinite(nearest)])) if np.isfinite(nearest).any() else 1.0
+        centres = np.unique(self.instance.centres)
         for plateau in _PLATEAUS:
-            columns = np.exp(-np.maximum(distances[np.unique(self.instance.centres)] - plateau * width, 0.0))
-            self._add(columns / columns.sum(axis=1, keepdims=True))
+            columns = np.exp(-np.maximum(distances[centres] - plateau * width, 0.0))
+            self._add(
+                columns / columns.sum(axis=1, keepdims=True), guesses[centres] if len(distances) >= _LARGE else None
+            )
 
     def _round(self, far: bool) -> None:
         """One step of the prices, one visit of all outputs."""
@@ -158,7 +165,7 @@ class WideSearch:
             return
         self._loose_prices = prices
         with _threads(len(self.prices)):
-            even = met(self.columns, weights, np.ones(len(self.prices)))
+            even = met(self.columns, weights, np.ones(len(self.prices)), lambda: self.watch.over)
         if even is None:
             return
         loss = float(even @ self.costs)
@@ -185,22 +192,24 @@ class WideSearch:
         if found.columns:
             columns = np.array(found.columns)
             columns /= columns.sum(axis=1, keepdims=True)
-            costs = (columns @ self.instance.costs).min(axis=1)
-            self._add(columns[costs - columns @ trial < -_USEFUL / len(trial)])
+            values = _product(columns, self.instance.costs)
+            useful = values.min(axis=1) - columns @ trial < -_USEFUL / len(trial)
+            self._add(columns[useful], values[useful].argmin(axis=1))
 
     def _know(self, matrix: Floats, loss: float) -> None:
         if loss < self.loss:
             self.loss, self._best = loss, matrix
 
-    def _add(self, columns: Floats) -> None:
-        """More columns, each used for the output with which it costs least."""
+    def _add(self, columns: Floats, outputs: Places | None = None) -> None:
+        """More columns, each used for its output, or for that with which it costs least."""
         if not len(columns):
             return
-        costs = columns @ self.instance.costs
-        outputs = costs.argmin(axis=1)
+        if outputs is None:
+            outputs = _product(columns, self.instance.costs).argmin(axis=1)
+        costs = np.array([column @ self.instance.costs[:, z] for column, z in zip(columns, outputs, strict=True)])
         self.columns = np.concatenate([self.columns, columns])
         self.outputs = np.concatenate([self.outputs, outputs])
-        self.costs = np.concatenate([self.costs, costs[np.arange(len(columns)), outputs]])
+        self.costs = np.concatenate([self.costs, costs])
 
     def _trim(self, weights: Floats) -> None:
         """Leave out the columns that are farthest from being of use, where there are very many."""
@@ -211,6 +220,24 @@ class WideSearch:
         reduced[weights > 1e-6 * float(weights.max())] = -np.inf
         kept = np.sort(np.argsort(reduced, kind="stable")[: 2 * most // 3])
         self.columns, self.outputs, self.costs = self.columns[kept], self.outputs[kept], self.costs[kept]
+
+
+def _product(left: Floats, right: Floats) -> Floats:
+    """The product of two matrices, of many points in short floats: the outputs to choose from are near enough then."""
+    if len(left) <= _MANY:
+        return left @ right
+    scale = 1 / max(float(right.max()), 1e-300)
+    product: Floats = (left.astype(np.float32) @ (right * scale).astype(np.float32)).astype(np.float64) / scale
+    return product
+
+
+def _merged(matrix: Floats, outputs: Places, count: int) -> Floats:
+    """The columns that are used for the same output, added up."""
+    order = np.argsort(outputs, kind="stable")
+    used, starts = np.unique(outputs[order], return_index=True)
+    merged = np.zeros((len(matrix), count))
+    merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
+    return merged
 
 
 def _threads(points: int) -> Any:

@@ -86,4 +86,4 @@ def test_closed_channels_are_private_channels():
         kinds.append(tight)
         assert matrix.sum(axis=1) == pytest.approx(np.ones(25))
         assert (matrix[:, None, :] * decay[:, :, None] <= matrix[None, :, :] * (1 + 1e-9)).all()
-    assert kinds == [False, True]
+    assert kinds == [True, False]
