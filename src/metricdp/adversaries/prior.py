@@ -255,6 +255,8 @@ def as_prior(value: Any, points: Sequence[Any]) -> Prior:
         return value if value.points == tuple(points) else _reordered(value, points)
     labels = distinct(points, "secret")
     if hasattr(value, "index") and hasattr(value, "to_dict"):
+        if not getattr(value.index, "is_unique", True):
+            raise ArgumentError("the prior lists a secret twice; give each its probability once")
         value = value.to_dict()
     if isinstance(value, Mapping):
         listed: list[Any] = [0] * len(labels)

@@ -31,6 +31,7 @@ from metricdp.design.tight import (
     least_scale,
     tight_constraints,
 )
+from metricdp.design.trade_off import TradeOff, trade_off
 from metricdp.design.universal import (
     Comparison,
     EveryLoss,
@@ -59,6 +60,7 @@ __all__ = [
     "StructuredTight",
     "TightConstraints",
     "TightScales",
+    "TradeOff",
     "UniversalExample",
     "UniversalMechanism",
     "Universality",
@@ -76,6 +78,7 @@ __all__ = [
     "optimal",
     "optimal_for_every_loss",
     "tight_constraints",
+    "trade_off",
     "universal_example",
     "universal_mechanism",
     "universally_optimal",

@@ -9,11 +9,18 @@ from metricdp.lazy import lazily
 if TYPE_CHECKING:
     from metricdp.integrations.duckdb import register_duckdb
     from metricdp.integrations.enabling import enable
+    from metricdp.integrations.maps import PlacesMap, read_map
     from metricdp.integrations.sklearn import PrivateTransformer
 else:
     __getattr__, __dir__ = lazily(
         __name__,
-        {"PrivateTransformer": "sklearn", "enable": "enabling", "register_duckdb": "duckdb"},
+        {
+            "PlacesMap": "maps",
+            "PrivateTransformer": "sklearn",
+            "enable": "enabling",
+            "read_map": "maps",
+            "register_duckdb": "duckdb",
+        },
     )
 
-__all__ = ["PrivateTransformer", "enable", "register_duckdb"]
+__all__ = ["PlacesMap", "PrivateTransformer", "enable", "read_map", "register_duckdb"]

@@ -17,7 +17,7 @@ from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.metrics import euclidean, great_circle
 from metricdp.tables import Release, sanitize
 
-__all__ = ["GeoFrameAccessor", "GeoSeriesAccessor", "give_accessors"]
+__all__ = ["GeoFrameAccessor", "GeoSeriesAccessor", "coordinates", "give_accessors", "on_globe"]
 
 
 class GeoSeriesAccessor:
@@ -42,7 +42,7 @@ class GeoSeriesAccessor:
         Raises:
             ArgumentError: the coordinates are neither; `to_crs` changes them.
         """
-        if self._on_globe():
+        if on_globe(self._series):
             return self.release(laplace(great_circle().within(metres, factor=factor)))
         return self.release(laplace(euclidean().within(metres, factor=factor), dim=2))
 
@@ -55,7 +55,7 @@ class GeoSeriesAccessor:
             NotFiniteError: a geometry is missing or empty.
         """
         geopandas = required("geopandas", "geopandas", "geopandas")
-        globe = self._on_globe()
+        globe = on_globe(self._series)
         if mechanism.guarantee.metric.on_globe is not globe:
             words = ("on the globe", "on a plane")
             raise ArgumentError(f"the points lie {words[not globe]}, and the mechanism's {words[globe]}")
@@ -64,18 +64,6 @@ class GeoSeriesAccessor:
         placed = released[:, ::-1] if globe else released
         made = geopandas.points_from_xy(placed[:, 0], placed[:, 1], crs=self._series.crs)
         return geopandas.GeoSeries(made, index=self._series.index, name=self._series.name, crs=self._series.crs)
-
-    def _on_globe(self) -> bool:
-        crs = self._series.crs
-        if crs is None:
-            raise ArgumentError("the points have no coordinate system: set_crs says which numbers these are")
-        if crs.is_geographic:
-            if crs.to_epsg() not in (4326, None) or crs.axis_info[0].unit_name != "degree":
-                raise ArgumentError("degrees are wanted in WGS 84: to_crs(4326) turns them into those")
-            return True
-        if any(axis.unit_conversion_factor != 1.0 for axis in crs.axis_info[:2]):
-            raise ArgumentError("a map in metres is wanted: to_crs turns it into one")
-        return False
 
 
 class GeoFrameAccessor(FrameAccessor):
@@ -96,7 +84,7 @@ class GeoFrameAccessor(FrameAccessor):
         """
         pandas = required("pandas", "pandas", "tables")
         frame, points = self._frame, self._frame.geometry
-        if not GeoSeriesAccessor(points)._on_globe():
+        if not on_globe(points):
             raise ArgumentError("a policy's places are degrees: to_crs(4326) turns points into those")
         places = coordinates(points)
         taken = {"latitude", "longitude"} & set(map(str, frame.columns))
@@ -105,6 +93,20 @@ class GeoFrameAccessor(FrameAccessor):
         plain = pandas.DataFrame(frame.drop(columns=points.name))
         plain["latitude"], plain["longitude"] = places[:, 1], places[:, 0]
         return sanitize(plain, policy, ledger=ledger, account=account, by=by, key=key)
+
+
+def on_globe(series: Any) -> bool:
+    """Whether points are degrees on the globe; False where they are metres on a plane, refused where neither."""
+    crs = series.crs
+    if crs is None:
+        raise ArgumentError("the points have no coordinate system: set_crs says which numbers these are")
+    if crs.is_geographic:
+        if crs.to_epsg() not in (4326, None) or crs.axis_info[0].unit_name != "degree":
+            raise ArgumentError("degrees are wanted in WGS 84: to_crs(4326) turns them into those")
+        return True
+    if any(axis.unit_conversion_factor != 1.0 for axis in crs.axis_info[:2]):
+        raise ArgumentError("a map in metres is wanted: to_crs turns it into one")
+    return False
 
 
 def coordinates(series: Any) -> Any:

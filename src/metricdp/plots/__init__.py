@@ -20,6 +20,7 @@ from metricdp.plots.series import traces
 from metricdp.plots.simplices import simplex
 from metricdp.plots.surfaces import surface
 from metricdp.plots.svg import to_svg
+from metricdp.plots.trade_offs import trade_off_figure
 
 __all__ = [
     "AnswerPicture",
@@ -43,6 +44,7 @@ __all__ = [
     "surface",
     "to_svg",
     "traces",
+    "trade_off_figure",
     "usefulness",
     "words_of",
 ]

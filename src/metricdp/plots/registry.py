@@ -37,6 +37,7 @@ PLOTS: Registry[Callable[..., Figure]] = Registry(
         "simplex": "metricdp.plots.simplices:simplex",
         "surface": "metricdp.plots.surfaces:surface",
         "traces": "metricdp.plots.series:traces",
+        "trade_off": "metricdp.plots.trade_offs:trade_off_figure",
         "usefulness": "metricdp.plots.lines:usefulness",
     },
     _problem,

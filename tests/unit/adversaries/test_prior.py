@@ -5,6 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 
 from metricdp.adversaries import Prior, as_prior
@@ -136,3 +137,10 @@ def test_many_priors_miss_one_by_no_more_than_one_does():
     assert float_priors(near, DRINKS)[1].tolist() == [1, 1 + 9e-7]
     with pytest.raises(ArgumentError, match=r"row 1: the prior sums to 1\.0000011, not to one"):
         float_priors(beyond, DRINKS)
+
+
+def test_a_series_that_lists_a_secret_twice_is_refused():
+    """Its last probability alone would count: 1/2 and 1/2 here, without a word."""
+    twice = pandas.Series([0.25, 0.5, 0.5], index=["a", "a", "b"])
+    with pytest.raises(ArgumentError, match="lists a secret twice"):
+        as_prior(twice, ("a", "b"))

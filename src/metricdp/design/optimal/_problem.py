@@ -62,7 +62,7 @@ class Problem:
             memory = f"about {_NUMBERS * 8 * len(space) ** 2 / 1e9:,.0f} GB"
             raise TooLargeError(
                 f"{len(space):,} points would take {memory} of memory; {_MOST_POINTS:,} are the most. Join near points "
-                "to cells, and take the cells as points",
+                "to cells, and take the cells as points: metricdp.integrations.read_map(.., cells=500) does it",
                 memory,
             )
         belief = as_prior(prior, space.points)

@@ -38,7 +38,6 @@ _PATIENCE = 6
 _USEFUL = 1e-10
 _LARGE = 800
 _MANY = 1500
-_RIDGE = 1e-9
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
 
@@ -68,6 +67,8 @@ class WideSearch:
         self.rounds, self.stopped = 0, STILL
         self.decay: Floats = np.exp(-instance.distances)
         self.covering = Covering(instance.distances, self.decay, above, instance.costs, instance.centres, error)
+        first = (instance.distances <= 0).argmax(axis=1)
+        self._kept, self._group = np.unique(first, return_inverse=True)  # points at distance zero have one row
         self.bound, self.prices = 0.0, np.zeros(len(self.decay))
         self.loss, self._best = np.inf, np.zeros(instance.costs.shape)
         self.columns: Floats = np.empty((0, len(self.decay)))
@@ -113,10 +114,13 @@ class WideSearch:
         constant[:, int(costs.sum(axis=0).argmin())] = 1.0
         self._know(constant, float(costs.sum(axis=0).min()))
         self._add(np.full((1, len(distances)), 1 / len(distances)))
+        kept, group = self._kept, self._group
+        falls = self.decay if len(kept) == len(group) else self.decay[np.ix_(kept, kept)]
         with _threads(len(distances)):
-            worth = _product(self.decay, costs)
+            worth = _product(self.decay[kept], costs)
             guesses = worth.argmin(axis=1)
-            for tight, matrix in closed_channels(self.decay):
+            for tight, channel in closed_channels(falls):
+                matrix = channel[group]
                 best = guesses if tight else _product(matrix.T, costs).argmin(axis=1)
                 merged = _merged(matrix, best, costs.shape[1])
                 self._know(merged, float((merged * costs).sum()))
@@ -125,9 +129,8 @@ class WideSearch:
                     self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
                 if len(distances) > _MANY:  # the best comes first, and another costs as much again
                     break
-            # Points at distance zero have equal rows in it; a little more on its diagonal tells them apart.
-            prices = closed_prices(self.decay + _RIDGE * np.eye(len(self.decay)), worth.min(axis=1))
-        self._visit(np.zeros(len(self.decay)) if prices is None else prices)
+            prices = closed_prices(falls, worth.min(axis=1))
+        self._visit(np.zeros(len(group)) if prices is None else self._spread(prices))
         if self.watch.over:
             return
         finite = np.isfinite(distances) & (distances > 0)
@@ -137,7 +140,8 @@ class WideSearch:
         for plateau in _PLATEAUS:
             columns = np.exp(-np.maximum(distances[centres] - plateau * width, 0.0))
             self._add(
-                columns / columns.sum(axis=1, keepdims=True), guesses[centres] if len(distances) >= _LARGE else None
+                columns / columns.sum(axis=1, keepdims=True),
+                guesses[group[centres]] if len(distances) >= _LARGE else None,
             )
 
     def _round(self, far: bool) -> None:
@@ -165,7 +169,7 @@ class WideSearch:
             return
         self._loose_prices = prices
         with _threads(len(self.prices)):
-            even = met(self.columns, weights, np.ones(len(self.prices)), lambda: self.watch.over)
+            even = met(self._rows(), weights, np.ones(len(self._kept)), lambda: self.watch.over)
         if even is None:
             return
         loss = float(even @ self.costs)
@@ -178,9 +182,24 @@ class WideSearch:
         self._trim(even)
 
     def _priced(self, centre: Floats, pull: Floats, tolerance: float) -> tuple[Floats, Floats, bool]:
-        right = np.ones(len(centre))
-        with _threads(len(self.prices)):
-            return interior_point(self.columns, self.costs, right, centre, pull, tolerance, lambda: self.watch.over)
+        """Weights of the columns and prices near others, by interior points; points with one row have one price."""
+        right, late = np.ones(len(self._kept)), lambda: self.watch.over
+        start, pulled = np.bincount(self._group, weights=centre).astype(np.float64), pull[self._kept]
+        with _threads(len(right)):
+            weights, prices, solved = interior_point(self._rows(), self.costs, right, start, pulled, tolerance, late)
+        return weights, self._spread(prices), solved
+
+    def _rows(self) -> Floats:
+        """The columns at one point of each group."""
+        return (
+            self.columns if len(self._kept) == len(self._group) else np.ascontiguousarray(self.columns[:, self._kept])
+        )
+
+    def _spread(self, prices: Floats) -> Floats:
+        """Prices of groups, dealt out to their points by how likely these are."""
+        shares = self.instance.prior + 1e-12
+        spread: Floats = prices[self._group] * shares / np.bincount(self._group, weights=shares)[self._group]
+        return prices if len(prices) == len(spread) else spread
 
     def _visit(self, trial: Floats) -> None:
         """Repair the prices, keep them where they prove more, and add the columns that are worth it."""

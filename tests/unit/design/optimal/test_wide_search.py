@@ -1,12 +1,13 @@
 """The search for many points without symmetry: proved gaps, and bars that hold whenever it is stopped."""
 
+import networkx
 import numpy as np
 import pytest
 
 import metricdp as mdp
 from metricdp.channels import verify
 from metricdp.design import optimal
-from metricdp.errors import DataError
+from metricdp.errors import ArgumentError, DataError, TooLargeError
 from tests.unit.design.optimal.test_start import city, free_losses
 
 
@@ -101,3 +102,43 @@ def test_places_that_coincide_have_equal_rows():
     points = [tuple(place) for place in places.tolist()]
     with pytest.raises(DataError, match="the same point as in row"):
         mdp.Space(points, mdp.metrics.euclidean())
+
+
+def test_places_that_nearly_coincide_cost_nothing():
+    """Two places 10^-15 apart are given one row; that stopped the search from weighing any columns."""
+    space, prior = city(66, 3)
+    points = [*space.points, (space.points[0][0] + 4e-15, space.points[0][1])]
+    assert len(set(points)) == 67
+    twice = mdp.Space(points, space.metric)
+    channel = optimal(twice, np.append(prior, prior[0]) / (1 + prior[0]), gap=2e-2)
+    assert channel.merged
+    assert channel.finished
+    assert channel.rounds < 20
+    assert verify(channel, twice)
+
+
+def test_a_road_graph_in_two_pieces_asks_for_another_loss():
+    graph = networkx.Graph([(0, 1), (1, 2), (3, 4)])
+    roads = mdp.Space(list(graph), mdp.metrics.graph(graph))
+    with pytest.raises(ArgumentError, match="some distances are infinite"):
+        optimal(roads)
+    assert verify(optimal(roads, loss="binary"), roads)
+
+
+def test_places_on_two_continents():
+    space, prior = city(60, 5)
+    places = np.array(space.points) / 100
+    points = [(40 + x, y) for x, y in places[:30].tolist()] + [(-30 + x, 100 + y) for x, y in places[30:].tolist()]
+    far = mdp.Space(points, mdp.metrics.great_circle().within(1000))
+    channel = optimal(far, prior, gap=2e-2)
+    assert channel.finished
+    assert verify(channel, far)
+
+
+def test_too_many_places_are_refused_at_once_with_what_to_do():
+    places = [(x, y) for x in range(300) for y in range(300)]
+    space = mdp.Space(places, mdp.metrics.euclidean())
+    for options in ({}, {"prior": "worst"}, {"between": True}):
+        with pytest.raises(TooLargeError, match=r"90,000 points would take about 778 GB .* cells") as refused:
+            optimal(space, **options)
+        assert refused.value.estimate == "about 778 GB"
