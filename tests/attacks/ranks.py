@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -31,10 +32,30 @@ def logarithms(pieces, rate: Fraction) -> np.ndarray:
     return exponents - top - math.log(float((pieces.counts * np.exp(exponents - top)).sum()))
 
 
+def flipped(pieces, rate: Fraction) -> np.ndarray:
+    """The logarithm of the probability of each place of each piece, by permute and flip.
+
+    A candidate with the coin p is taken with ``p ∫ Π (1 - p_j + p_j t) dt`` over all others, as each of k coins that
+    come up is the first with 1/k: a polynomial, which as many nodes as half its degree integrate exactly.
+    """
+    exponents = -float(rate * pieces.unit) * pieces.losses.astype(float)
+    coins = np.exp(exponents - exponents.max())
+    nodes, weights = _nodes(min(int(pieces.counts.sum()), 800) // 2 + 2)
+    logs = np.log(1 - coins[:, None] * (1 - nodes))
+    whole = (pieces.counts[:, None] * logs).sum(axis=0)
+    return np.log(coins) + np.log((weights * np.exp(whole - logs)).sum(axis=1))
+
+
+@functools.cache
+def _nodes(count: int) -> tuple[np.ndarray, np.ndarray]:
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return (nodes + 1) / 2, weights / 2
+
+
 def law(pieces, rate: Fraction, places: int) -> np.ndarray:
     """The logarithm of the probability of each place; of a place that is never drawn, NaN."""
     found = np.full(places, np.nan)
-    for start, count, weight in zip(pieces.starts, pieces.counts, logarithms(pieces, rate), strict=True):
+    for start, count, weight in zip(pieces.starts, pieces.counts, flipped(pieces, rate), strict=True):
         found[start : start + count] = weight
     return found
 

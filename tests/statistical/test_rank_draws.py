@@ -18,41 +18,54 @@ PLACES = 120
 RATE = Fraction(2, 5)
 
 
-def losses(percent, inset=0):
+NEED, WINDOW = 21, 2
+
+
+def losses(percent, margin):
     """How many records each place is off the rank that is looked for, one by one."""
     n = len(RECORDS)
     share = Fraction(percent, 100)
-    target = n - inset if percent == 100 else share * n + Fraction(1, 2 * share.denominator)
+    target = share * n + Fraction(1, 2 * share.denominator)
     found = []
     for place in range(PLACES):
         below, upto = sum(one < place for one in RECORDS), sum(one <= place for one in RECORDS)
-        found.append(max(Fraction(0), below - target, target - upto))
+        near = sum(place - WINDOW < one <= place for one in RECORDS)
+        inward = min(Fraction(upto - below, 2), Fraction(margin))
+        off = max(Fraction(0), below + inward - target, target - upto + inward)
+        found.append(n - upto + Fraction(max(NEED - near, 0), 2) if percent == 100 else off)
     return found
 
 
 def zone(place):
-    """Below the records, at one of the two values, or beyond them."""
-    return place if place in (30, 31) else "below" if place < 30 else "beyond"
+    """Below the records, at one of the two values, just beyond or beyond them."""
+    return place if 30 <= place <= 32 else "below" if place < 30 else "beyond"
 
 
 def law_of(found):
+    """By permute and flip: a candidate with the coin p is taken with p ∫ Π (1 - p_j + p_j t) dt over all others."""
+    nodes, weights = np.polynomial.legendre.leggauss(PLACES)
+    nodes = (nodes + 1) / 2
+
     def law(factor):
-        weights = [math.exp(-factor * float(RATE) * float(loss)) for loss in found]
+        coins = np.array([math.exp(-factor * float(RATE) * float(loss - min(found))) for loss in found])
+        each = 1 - coins[:, None] * (1 - nodes)
+        chances = coins * (weights / 2 * each.prod(axis=0) / each).sum(axis=1)
         zones = dict.fromkeys(map(zone, range(PLACES)), 0.0)
-        for place, weight in enumerate(weights):
-            zones[zone(place)] += weight / sum(weights)
+        for place, chance in enumerate(chances):
+            zones[zone(place)] += float(chance)
         return zones
 
     return law
 
 
-@pytest.mark.parametrize(("percent", "inset"), [(50, 0), (40, 0), (100, 9)])
-def test_the_answer(percent, inset):
+@pytest.mark.parametrize(("percent", "margin"), [(50, 3), (40, 0), (100, 0)])
+def test_the_answer(percent, margin):
     values, counts = np.unique(np.array(RECORDS), return_counts=True)
     tally = ValueTally(values.astype(np.int64), counts.astype(np.int64))
-    choice = RankChoice(RankScores(RankTarget(Fraction(percent), Fraction(inset)), PLACES), RATE)
+    ends = (0, NEED, WINDOW) if percent == 100 else (margin,)
+    choice = RankChoice(RankScores(RankTarget(Fraction(percent)), PLACES, 1, 1, *ends), RATE)
     with pytest.warns(NotPrivateWarning), seeded(15 + percent):
         drawn = [choice.draw(tally) for _ in range(DRAWS)]
-    check_table([zone(place) for place in drawn], law_of(losses(percent, inset)))
-    beyond = [place for place in drawn if place > 31]  # all alike, so spread evenly
-    assert plausible(sum(place < 76 for place in beyond), len(beyond), 44 / 88)
+    check_table([zone(place) for place in drawn], law_of(losses(percent, margin)))
+    beyond = [place for place in drawn if place > 32]  # all alike, so spread evenly
+    assert plausible(sum(place < 76 for place in beyond), len(beyond), 43 / 87)

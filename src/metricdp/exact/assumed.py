@@ -23,7 +23,7 @@ from metricdp.exact.balls import precision
 __all__ = ["ERROR", "measure", "trusted"]
 
 ERROR = 2.0**-48
-"""The greatest error assumed: relative for log, exp and tan on [0, pi / 2], absolute for arctan2."""
+"""The greatest error assumed: relative for log, exp, log1p, expm1 and tan on [0, pi / 2], absolute for arctan2."""
 
 
 def _spread(low: float, high: float, count: int) -> Floats:
@@ -39,6 +39,11 @@ def _logarithm_points(count: int) -> Floats:
     return np.concatenate([_spread(0, 1, count // 2), near_one, small])
 
 
+def _small_points(count: int) -> Floats:
+    """Between 0 and 1, many of them near 0."""
+    return np.concatenate([_spread(0, 1, count - count // 2), 2.0 ** -_spread(0, 80, count // 2)])
+
+
 def _tangent_points(count: int) -> Floats:
     small = 2.0 ** -_spread(0, 60, count // 3)
     near_the_pole = math.pi / 2 - 2.0 ** -_spread(0, 50, count // 3)
@@ -50,6 +55,8 @@ _Case = tuple[Callable[..., Floats], Callable[..., arb], Callable[[int], tuple[F
 _CASES: dict[str, _Case] = {
     "log": (np.log, arb.log, lambda n: (_logarithm_points(n),), True),
     "exp": (np.exp, arb.exp, lambda n: (_spread(-700, 5, n),), True),
+    "log1p": (np.log1p, arb.log1p, lambda n: (-_small_points(n),), True),
+    "expm1": (np.expm1, arb.expm1, lambda n: (-700 * _small_points(n),), True),
     "tan": (np.tan, arb.tan, lambda n: (_tangent_points(n),), True),
     "arctan2": (np.arctan2, arb.atan2, lambda n: (_spread(-1, 1, n), _spread(-1, 1, n + 7)[7:]), False),
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from metricdp.exact.exponential_choice import exponential_choice, whole_below
+from metricdp.exact.permute_and_flip import permute_and_flip
 from metricdp.queries.select.rank_scores import Pieces, RankScores, ValueTally
 
 __all__ = ["RankChoice", "WidthChoice"]
@@ -16,21 +19,23 @@ __all__ = ["RankChoice", "WidthChoice"]
 
 @dataclass(frozen=True)
 class RankChoice:
-    """The exponential mechanism over ranks: ``P(t) = exp(-rate loss(t)) / Σ exp(-rate loss(t'))``, exactly.
+    """Permute and flip over ranks: candidates in random order, the first whose coin of ``exp(-rate loss)`` comes up.
+
+    Losses count from the least of them. It is the candidate with the greatest ``E(t) - rate loss(t)``, where the E are
+    independent exponential variables. No candidate that is off is drawn more often than by the exponential mechanism.
 
     Attributes:
         scores: the losses of the candidates.
         rate: for each record that a candidate is off.
 
     Guarantee:
-        Where one record changes, the losses of any two candidates move against each other by twice the bounds of
-        `RankScores` at most. Numerator and denominator together change by exp(rate times that) at most:
-        ``P(t) / P'(t) = Σ exp(-rate (loss'(s) - loss(s)) ..) / ..`` is between the least and the greatest
-        ``exp(rate (δ(t) - δ(s)))`` over all s, with δ the change of the losses.
+        Where one record changes, the losses of any two candidates move against each other by the bounds r of
+        `RankScores` at most. The draw does not change where one number is added to all losses, so let them grow by
+        between 0 and r. Given all other variables, t is drawn where E(t) exceeds a number, which moves by ``rate r`` at
+        most; so does then the chance, by a factor ``exp(rate r)``.
 
     References:
-        McSherry, Talwar 2007, Theorem 6, with the range of the change in place of twice its greatest; paper 4,
-        section 2.3 under a metric.
+        McKenna, Sheldon 2020, Theorem 1 and Proposition 4 (monotone scores); paper 4, section 2.3 under a metric.
 
     >>> from metricdp.queries.select.rank_scores import RankTarget
     >>> choice = RankChoice(RankScores(RankTarget(Fraction(50)), places=9), Fraction(1000))
@@ -44,16 +49,16 @@ class RankChoice:
     def draw(self, tally: ValueTally) -> int:
         """A place."""
         pieces = self.scores.pieces(tally)
-        piece, place = drawn(pieces, self.rate)
+        piece, place = drawn(pieces, self.rate, permute_and_flip)
         return int(pieces.starts[piece]) + place
 
 
-def drawn(pieces: Pieces, rate: Fraction) -> tuple[int, int]:
-    """One of the pieces and a place in it, by exponential weights."""
+def drawn(pieces: Pieces, rate: Fraction, choice: Callable[[Any, Any, Fraction], int]) -> tuple[int, int]:
+    """One of the pieces and a place in it, by a choice among losses."""
     losses, classes = np.unique(pieces.losses, return_inverse=True)
     counts = np.zeros(len(losses), dtype=np.int64)
     np.add.at(counts, classes, pieces.counts)
-    chosen = exponential_choice(losses, counts, rate * pieces.unit)
+    chosen = choice(losses, counts, rate * pieces.unit)
     inside = np.flatnonzero(classes == chosen)
     ends = np.cumsum(pieces.counts[inside])
     place = whole_below(int(ends[-1]))
@@ -63,7 +68,7 @@ def drawn(pieces: Pieces, rate: Fraction) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class WidthChoice:
-    """How far from an answer the percentile is at most, drawn by rank too.
+    """How far from an answer the percentile is at most, drawn by rank too, by the exponential mechanism.
 
     For a width w, the percentile is within w of the answer t where ``f(w) = min(U(t + w) - T, T - L(t - w))`` is not
     negative; a side that reaches the end of the line is not looked at. The width is drawn from a public list, so that
@@ -100,7 +105,7 @@ class WidthChoice:
     def draw(self, tally: ValueTally, answer: int) -> int:
         """A width, in places; the window of soft counts is added to it, by half of which they can be off."""
         pieces = self.pieces(tally, answer)
-        piece, _ = drawn(pieces, self.rate)
+        piece, _ = drawn(pieces, self.rate, exponential_choice)
         return int(pieces.starts[piece]) + (self.scores.ramp - 1) // 2
 
     def pieces(self, tally: ValueTally, answer: int) -> Pieces:

@@ -4,7 +4,19 @@ Values and candidates are places 0, 1, .. on a line of equal steps. With L(t) re
 or at it, the percentile of rank T is where L(t) <= T <= U(t), and the loss of a candidate is how many records it is
 off::
 
-    loss(t) = max(L(t) - T, T - U(t), 0)
+    loss(t) = max(L(t) + s(t) - T, T - U(t) + s(t), 0)        s(t) = min((U(t) - L(t)) / 2, margin)
+
+Where many records share a value, the margin s puts the candidates beside it farther off, and costs nothing: s moves
+with U - L by half as much. It is bounded so that a value that half of all records have is right for each rank in it,
+but for a few at its ends.
+
+The maximum is next to nothing that could be counted: every place beyond it is as good by rank. So what counts is how
+many records lie beyond a candidate, and how many of ``need`` are lacking within a ``window`` up to it::
+
+    loss(t) = #(values > t) + max(need - #(t - window < values <= t), 0) / 2
+
+and the minimum is the same from the other end. Where values lie densely up to the last of them, that is found within
+the window; in a long tail the second term is the same everywhere, and the first decides.
 
 Where values that are near each other are told apart less than others, counts are softened: L and U are averages over a
 window of H places, the ramp, so that a value that moves by d steps moves them by min(d / H, 1) at most. H = 1 is the
@@ -67,19 +79,14 @@ class RankTarget:
     ``q n + 1/2b`` for a share q = a/b between 0 and 1, which lies between floor(q n) and the next integer: so the
     record of place floor(q n), from 0, is the one that is meant.
 
-    The least value of all is next to nothing that could be counted: any place below it is as good by rank. So the
-    minimum is looked for ``inset`` records above the end, and the maximum as many below.
-
     Attributes:
         percent: from 0 to 100.
-        inset: in records; for the minimum and the maximum.
 
-    >>> RankTarget(Fraction(50)).rank(101), RankTarget(Fraction(0), Fraction(7)).rank(100)
-    (Fraction(203, 4), Fraction(7, 1))
+    >>> RankTarget(Fraction(50)).rank(101), RankTarget(Fraction(0)).rank(100)
+    (Fraction(203, 4), Fraction(0, 1))
     """
 
     percent: Fraction
-    inset: Fraction = Fraction(0)
 
     @property
     def extreme(self) -> bool:
@@ -88,22 +95,21 @@ class RankTarget:
 
     def rank(self, records: int) -> Fraction:
         """The rank T among so many records: a function of their number that grows by between 0 and 1 for each."""
-        within = min(self.inset, Fraction(records, 2))
-        if self.percent == 0:
-            return within
-        if self.percent == 100:
-            return records - within
+        if self.extreme:
+            return Fraction(records if self.percent else 0)
         share = self.percent / 100
         return share * records + Fraction(1, 2 * share.denominator)
 
     @property
     def reach(self) -> Fraction:
-        """The most that a loss moves where a record comes or goes: the greater of τ and 1 - τ, T growing by τ.
+        """Half of the most that losses move against each other where a record comes or goes.
 
-        L and U move by between 0 and 1 and T by τ, all the same way, so the differences move by 1 - τ or τ at most.
+        It is the greater of τ and 1 - τ, T growing by τ: L and U move by between 0 and 1 and T by τ, all the same way,
+        so the differences move by 1 - τ or τ at most. At the ends, a record that comes adds 1 to the losses before
+        it, and takes 1/2 from those in a window after it: 3/2 against each other.
         """
         share = self.percent / 100
-        return Fraction(1) if self.extreme else max(share, 1 - share)
+        return Fraction(3, 4) if self.extreme else max(share, 1 - share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,26 +138,40 @@ class RankScores:
         places: how many places the line has.
         ramp: H, the width of the window that counts are averaged over; odd.
         spacing: every so many places is a candidate; 1 for all of them.
+        margin: in records; 0 with a ramp.
+        need: how many records should lie within the window; for the minimum and the maximum.
+        window: in places.
 
     Guarantee:
-        Let one record change. If its value moves by d steps, every loss moves by ``min(d / H, 1)`` at most: L, U are
-        averages over H neighbouring places of counts that move by 1 at the places between the two values, which are d,
-        and T stays. If a record comes, goes, or becomes missing, every loss moves by ``target.reach`` at most. So the
-        losses of two candidates move against each other by twice that at most, and a draw with probabilities that go
-        with exp(-rate loss) changes by a factor exp(rate * twice that) at most.
+        Let one record change. If its value moves by d steps, the losses of two candidates move against each other by
+        ``2 min(d / H, 1)`` at most: L, U are averages over H neighbouring places of counts that move by 1 at the places
+        between the two values, which are d, and T stays; so each loss moves by half of it. At the ends, what lies
+        beyond moves by b(t) between 0 and min(d / H, 1), the same way everywhere, and what is in the window by b(t) -
+        b(t - window), of which half counts: so losses move by between -1/2 and 3/2 of that. If a record comes, goes, or
+        becomes missing, they move against each other by ``2 target.reach`` at most. A draw with probabilities that go
+        with exp(-rate loss), or by permute and flip, changes by exp(rate times these) at most.
 
     >>> scores = RankScores(RankTarget(Fraction(50)), places=5)
     >>> pieces = scores.pieces(ValueTally(np.array([1, 3]), np.array([1, 1])))
     >>> pieces.starts.tolist(), pieces.counts.tolist(), [float(loss * pieces.unit) for loss in pieces.losses]
     ([0, 1, 2, 3, 4], [1, 1, 1, 1, 1], [1.25, 0.25, 0.25, 0.0, 0.75])
+    >>> tied = ValueTally(np.array([1, 3]), np.array([4, 4]))
+    >>> pieces = RankScores(RankTarget(Fraction(50)), places=5, margin=1).pieces(tied)
+    >>> [float(loss * pieces.unit) for loss in pieces.losses]
+    [4.25, 1.25, 0.25, 0.75, 3.75]
     """
 
     target: RankTarget
     places: int
     ramp: int = 1
     spacing: int = 1
+    margin: int = 0
+    need: int = 0
+    window: int = 1
 
     def __post_init__(self) -> None:
+        if min(self.margin, self.need, self.window - 1) < 0 or (self.margin and self.ramp != 1):
+            raise ArgumentError("a margin, a need and a window are not negative, and soft counts have no margin")
         if self.ramp < 1 or not self.ramp % 2 or self.spacing < 1 or self.places < 1:
             raise ArgumentError("a ramp is odd and positive, and so many places are candidates")
         if self.ramp == 1 and self.spacing != 1:
@@ -173,7 +193,8 @@ class RankScores:
     def check_size(self, records: int) -> None:
         """Refuse what 64 bits do not hold."""
         parts = self.ramp * self.target.rank(records).denominator
-        if (records + 1) * parts >= _INT64 or (records + 1) * (self.places + self.ramp) >= _INT64:
+        counted = (records + self.need + self.margin + 1) * 4 * parts
+        if counted >= _INT64 or (records + 1) * (self.places + self.ramp) >= _INT64:
             raise ArgumentError("so many records of so many values are not counted in 64 bits: declare wider steps")
 
     def off(self, tally: ValueTally, at: Places) -> tuple[Places, Places]:
@@ -187,15 +208,31 @@ class RankScores:
         """All candidates with their losses."""
         self.check_size(tally.records)
         starts, counts = self._plain(tally) if self.ramp == 1 else self._spaced()
+        unit = self.unit(tally.records)
+        if self.target.extreme:
+            return Pieces(starts, counts, self._beyond(tally, starts), Fraction(1, 2 * self.ramp))
         above, below = self.off(tally, starts)
-        losses = np.maximum(np.maximum(above, below), 0)
-        return Pieces(starts, counts, losses, self.unit(tally.records))
+        inward = np.minimum(-(above + below), int(2 * self.margin / unit))
+        losses = np.maximum(np.maximum(2 * above + inward, 2 * below + inward), 0)
+        return Pieces(starts, counts, losses, unit / 2)
+
+    def _beyond(self, tally: ValueTally, at: Places) -> Places:
+        """The losses at the ends, in halves of the parts of soft counts."""
+        if self.target.percent:
+            upto = self.soft(tally, at, inclusive=True)
+            beyond = tally.records * self.ramp - upto
+            near = upto - self.soft(tally, at - self.window, inclusive=True)
+        else:
+            beyond = self.soft(tally, at, inclusive=False)
+            near = self.soft(tally, at + self.window, inclusive=False) - beyond
+        return 2 * beyond + np.maximum(self.need * self.ramp - near, 0)
 
     def _plain(self, tally: ValueTally) -> tuple[Places, Places]:
         """Each value, and the places between two of them, all of which have one loss."""
         values = tally.values
-        starts = np.unique(np.concatenate([np.zeros(1, dtype=np.int64), values, values + 1]))
-        starts = starts[starts < self.places]
+        ends = values + self.window if self.target.percent else values - self.window + 1
+        starts = np.unique(np.concatenate([np.zeros(1, dtype=np.int64), values, values + 1, ends]))
+        starts = starts[(starts >= 0) & (starts < self.places)]
         return starts, np.diff(np.append(starts, self.places))
 
     def _spaced(self) -> tuple[Places, Places]:

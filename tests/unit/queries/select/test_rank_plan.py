@@ -65,5 +65,5 @@ def test_few_records_get_noise_on_the_answer():
 def test_the_ends_are_looked_for_inside(name):
     ranks = planned(f"select {name}(age) from t").ranks
     assert ranks.width is None
-    assert ranks.choice.scores.target.inset > 0
+    assert ranks.choice.scores.need > 0
     assert "error bar reaches to the bound" in ranks.why
