@@ -24,7 +24,9 @@ def law(coins):
 
 def test_the_law():
     losses, counts, rate = [3, 4, 6, 9], [1, 2, 4, 3], Fraction(1, 3)
-    each = law([math.exp(-float(rate) * (loss - 3)) for loss, count in zip(losses, counts) for _ in range(count)])
+    each = law(
+        [math.exp(-float(rate) * (loss - 3)) for loss, count in zip(losses, counts, strict=True) for _ in range(count)]
+    )
     wanted = np.array([each[:1].sum(), each[1:3].sum(), each[3:7].sum(), each[7:].sum()])
     with pytest.warns(NotPrivateWarning), seeded(5):
         drawn = np.bincount([permute_and_flip(losses, counts, rate) for _ in range(6_000)], minlength=4) / 6_000
