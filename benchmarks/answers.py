@@ -1,13 +1,13 @@
-"""Our answers beside those of OpenDP and diffprivlib: the same promise, the same questions, two real tables.
+"""Our answers beside those of OpenDP, diffprivlib, SmartNoise and Tumult: the same promise, the same questions.
 
-    python benchmarks/answers.py --peers /tmp/peers/bin/python      # an environment with opendp and diffprivlib
-    python benchmarks/answers.py --questions                        # 60 questions of an analyst, answered or refused
+    python benchmarks/answers.py --peers /tmp/peers --fair fair.csv  # /tmp/peers/opendp/bin/python and so on
+    python benchmarks/answers.py --questions                         # 60 questions of an analyst, answered or refused
 
 The tables: 5,630 people of the RAND Health Insurance Experiment, which ships with this package, and the 6,366 women of
-Fair's survey of 1978, which ships with statsmodels (`statsmodels.datasets.fair`). Promise A is add or remove one
-person, epsilon = 1 (OpenDP); promise B is replace one person, epsilon = 1, their number being public (diffprivlib).
-Root mean squared errors over `RUNS` draws, `SUMS` for counts, sums and averages; a ratio above 1 is a peer with a
-larger error than ours, and stands with its own standard error.
+Fair's survey of 1978, which ships with statsmodels (`statsmodels/datasets/fair/fair.csv`). Promise A is add or remove
+one person, epsilon = 1 (OpenDP, SmartNoise, Tumult); promise B is replace one person, epsilon = 1, their number being
+public (diffprivlib). Root mean squared errors over `RUNS` draws, `SUMS` for counts, sums and averages. "ours / best" is
+our error by that of the best peer, with its standard error; above 1.1 by more than twice that, it is marked.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-RUNS = 100
-SUMS = 2_000
-"""Draws of counts, sums and averages, which are quick: at 100 draws of Laplace noise a ratio of 1 is often 1.3."""
+sys.path.insert(0, str(Path(__file__).parent))
+from answer_peers import PEERS, RUNS, SUMS, exact_percentile, root
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "metricdp" / "cli" / "demo" / "data"
 TABLES = {
@@ -32,116 +31,20 @@ TABLES = {
 QUESTIONS = ("count", "counts", "sum", "average", "averages", "median", "p90", "min", "max", "medians")
 
 
-# The peers, in an environment of their own
+PROMISES = {
+    "A": ("add or remove one person", ("opendp", "smartnoise", "tumult")),
+    "B": ("replace one person", ("diffprivlib",)),
+}
 
 
-def peers(path: str) -> None:
-    """Print the errors of OpenDP and diffprivlib as JSON; run by the python that has them."""
-    import warnings
-
-    import numpy as np
-
-    warnings.simplefilter("ignore")
-    given = json.loads(Path(path).read_text())
-    found = {}
-    for name, table in given.items():
-        values, groups = np.array(table["values"]), np.array(table["groups"])
-        found[name] = {"OpenDP": opendp_errors(values, groups, table), "diffprivlib": diffprivlib_errors(values, table)}
-    print(json.dumps(found))
-
-
-def root(errors) -> tuple[float, float]:
-    """The root of the mean squared error, and its standard error as a part of it."""
-    squares = [error**2 for error in errors]
-    mean = sum(squares) / len(squares)
-    if not mean:
-        return 0.0, 0.0
-    spread = sum((square - mean) ** 2 for square in squares) / len(squares)
-    return math.sqrt(mean), math.sqrt(spread / len(squares)) / mean / 2
-
-
-def exact_percentile(values, share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
-
-
-def opendp_errors(values, groups, table) -> dict[str, tuple[float, float]]:
-    """Promise A. Means are a noisy sum, from the middle of the bounds, by a noisy count, half of epsilon each."""
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib", "idealized-numerics")
-    low, high = table["bounds"]
-    middle, half = (low + high) / 2, (high - low) / 2
-    vector = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
-    noise = {
-        scale: dp.m.make_laplace(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), scale=scale)
-        for scale in (1.0, 2.0, float(max(abs(low), abs(high))), 2.0 * half)
-    }
-    steps = min(2000, round((high - low) / table["step"]))
-    candidates = [low + (high - low) * k / steps for k in range(steps + 1)]
-
-    def by_rank(share):
-        scores = vector >> dp.t.then_quantile_score_candidates(candidates, share)
-        return dp.binary_search_chain(
-            lambda s: scores >> dp.m.then_noisy_max(dp.max_divergence(), s, negate=True), 1, 1.0
-        )
-
-    parts = [values[groups == k] for k in range(len(table["labels"]))]
-    count = root([noise[1.0](0.0) for _ in range(SUMS)])
-
-    def mean(part):
-        return middle + noise[2.0 * half](float((part - middle).sum())) / max(1.0, noise[2.0](float(len(part))))
-
-    found = {
-        "count": count,
-        "counts": count,
-        "sum": root([noise[float(max(abs(low), abs(high)))](0.0) for _ in range(SUMS)]),
-        "average": root([mean(values) - values.mean() for _ in range(SUMS)]),
-        "averages": root([mean(part) - part.mean() for part in parts for _ in range(SUMS)]),
-    }
-    for name, share in (("median", 0.5), ("p90", 0.9), ("min", 0.0), ("max", 1.0)):
-        draw = by_rank(share)
-        truth = exact_percentile(values, share)
-        found[name] = root([candidates[draw(values.tolist())] - truth for _ in range(RUNS)])
-    draw = by_rank(0.5)
-    found["medians"] = root(
-        [candidates[draw(part.tolist())] - exact_percentile(part, 0.5) for part in parts for _ in range(RUNS)]
-    )
-    return found
-
-
-def diffprivlib_errors(values, table) -> dict[str, tuple[float, float]]:
-    """Promise B, for what it has."""
-    from diffprivlib import tools
-
-    bounds = tuple(map(float, table["bounds"]))
-    found = {
-        "sum": root([tools.sum(values, epsilon=1, bounds=bounds) - values.sum() for _ in range(SUMS)]),
-        "average": root([tools.mean(values, epsilon=1, bounds=bounds) - values.mean() for _ in range(SUMS)]),
-    }
-    for name, share in (("median", 0.5), ("p90", 0.9), ("min", 0.0), ("max", 1.0)):
-        truth = exact_percentile(values, share)
-        try:
-            drawn = [float(tools.quantile(values, share, epsilon=1, bounds=bounds)) for _ in range(RUNS)]
-        except RuntimeError:  # with many equal values it finds no candidate
-            continue
-        found[name] = root([one - truth for one in drawn])
-    return found
-
-
-# Ours
-
-
-def read_tables(python: str | None) -> dict[str, object]:
-    """The shipped table, and the one of statsmodels, where the peers' environment has it."""
+def read_tables(fair: str | None) -> dict[str, object]:
+    """The shipped table, and the one of statsmodels where it is given."""
     import pandas as pd
 
     health = pd.read_csv(DATA / "health_insurance.csv")
-    if python is None:
+    if fair is None:
         return {"health": health}
-    where = "import statsmodels.datasets.fair as fair; print(fair.__path__[0])"
-    folder = subprocess.run([python, "-c", where], capture_output=True, text=True, check=True).stdout.strip()
-    affairs = pd.read_csv(Path(folder) / "fair.csv")
+    affairs = pd.read_csv(fair)
     affairs["affairs"] = affairs["affairs"].round(2).clip(0, 60)
     affairs["educ"] = affairs["educ"].astype(int)
     return {"health": health, "fair": affairs}
@@ -221,54 +124,75 @@ def true_answers(frame, table: dict, name: str) -> list[float]:
     return [float(values.sum() if name == "sum" else values.mean())]
 
 
-def compare(python: str | None) -> None:
-    frames = read_tables(python)
+def beside(folder: str | None, given: dict) -> dict[str, dict]:
+    """The errors of the peers that are installed, by their names; what the others printed goes to the screen."""
+    found: dict[str, dict] = {}
+    if folder is None:
+        return found
+    script = str(Path(__file__).with_name("answer_peers.py"))
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "tables.json"
+        path.write_text(json.dumps(given))
+        for name in PEERS:
+            python = Path(folder) / name / "bin" / "python"
+            if not python.exists():
+                print(f"{name}: not installed in {python}")
+                continue
+            done = subprocess.run([str(python), script, name, str(path)], capture_output=True, text=True, check=False)
+            if done.returncode:
+                print(f"{name}: {done.stderr.strip().splitlines()[-1]}")
+            else:
+                found[name] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def compare(folder: str | None, fair: str | None) -> None:
+    frames = read_tables(fair)
     given = {}
     for name, frame in frames.items():
         table = TABLES[name]
         codes = [table["groups"].index(one) for one in frame[table["group"]].tolist()]
         given[name] = table | {"values": frame[table["number"]].tolist(), "groups": codes, "labels": table["groups"]}
-    beside: dict[str, dict] = {}
-    if python is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "tables.json"
-            path.write_text(json.dumps(given))
-            done = subprocess.run(
-                [python, __file__, "--run-peers", str(path)], capture_output=True, text=True, check=True
-            )
-            beside = json.loads(done.stdout.splitlines()[-1])
+    found = beside(folder, given)
     for name, frame in frames.items():
         table = TABLES[name]
-        for promise, peer in (("A", "OpenDP"), ("B", "diffprivlib")):
+        for promise, (words, names) in PROMISES.items():
             ours = our_errors(frame, table, promise)
-            words = {"A": "add or remove one person", "B": "replace one person"}[promise]
+            here = [peer for peer in names if peer in found]
             print(f"{name}, {len(frame):,} people, {table['number']} in {table['bounds']}; {words}, epsilon = 1")
-            print(f"    {'question':10} {'ours':>12} {peer:>14} {'peer / ours':>14} {'bars held':>10}")
+            print(
+                f"    {'question':10} {'ours':>11}" + "".join(f"{peer:>12}" for peer in here) + "    ours / best   bars"
+            )
             for question, ((error, unsure), held) in ours.items():
-                other, off = beside.get(name, {}).get(peer, {}).get(question, (None, 0.0))
-                ratio = ""
-                if other is not None:
-                    ratio = "both 0" if error == other == 0 else "inf" if not error else f"{other / error:.2f}"
-                    ratio += f" ± {other / error * math.hypot(unsure, off):.2f}" if error and other else ""
-                told = "" if other is None else f"{other:.4g}"
-                print(f"    {question:10} {error:12.4g} {told:>14} {ratio:>14} {held:10.1%}")
+                others = {peer: found[peer][name][question] for peer in here if question in found[peer][name]}
+                row = "".join(f"{others[peer][0]:12.4g}" if peer in others else " " * 12 for peer in here)
+                print(f"    {question:10} {error:11.4g}{row}{ratio(error, unsure, others):>16}{held:7.1%}", flush=True)
+
+
+def ratio(error: float, unsure: float, others: dict[str, tuple[float, float]]) -> str:
+    """Our error by the best peer's."""
+    if not others:
+        return ""
+    best, off = min(others.values())
+    if not best:
+        return "both 0" if not error else "peer 0"
+    found = error / best
+    sure = found * math.hypot(unsure, off)
+    return f"{found:.2f} ± {sure:.2f}{'  !' if found - 2 * sure > 1.1 else '   '}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", help="a python with opendp and diffprivlib")
-    parser.add_argument("--run-peers", help=argparse.SUPPRESS)
+    parser.add_argument("--peers", help="a folder with an environment for each peer: opendp, diffprivlib, ..")
+    parser.add_argument("--fair", help="fair.csv of statsmodels")
     parser.add_argument("--questions", action="store_true")
     arguments = parser.parse_args()
-    if arguments.run_peers:
-        peers(arguments.run_peers)
-    elif arguments.questions:
-        sys.path.insert(0, str(Path(__file__).parent))
+    if arguments.questions:
         from analyst_questions import ask_all
 
         ask_all()
     else:
-        compare(arguments.peers)
+        compare(arguments.peers, arguments.fair)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from metricdp.queries.select.asked_amounts import AskedAmounts
 from metricdp.queries.select.averages import CONFIDENCE, Noisy, average, widest_average
 from metricdp.queries.select.distinct_values import DistinctValues
 from metricdp.queries.select.division import Division, Shares
+from metricdp.queries.select.joint_percentiles import JointPercentiles, joint_percentiles
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
 from metricdp.queries.select.shown_answers import shown_answers
@@ -200,6 +201,11 @@ class Asking:
         }
 
     @cached_property
+    def joint(self) -> tuple[JointPercentiles, ...]:
+        """The percentiles that are drawn together, column by column."""
+        return joint_percentiles(self.percentiles)
+
+    @cached_property
     def distinct(self) -> dict[str, DistinctValues]:
         """The numbers of distinct values by the names of their answers."""
         return {
@@ -304,10 +310,15 @@ class Asking:
         check_people(source, self.policy.policy, engine)
         amounts, parts = self._linear_answers(source, engine, watch)
         columns: dict[str, list[TableAnswer]] = {}
+        for together in self.joint:
+            columns |= together.answers(source, engine)
+            parts.append(together.part)
         for aggregate in self.select.aggregates:
-            if aggregate.kind == "percentile":
+            if aggregate.kind == "percentile" and aggregate.name not in columns:
                 columns[aggregate.name], part = self._percentile_answers(aggregate.name, source, engine)
                 parts.append(part)
+            elif aggregate.kind == "percentile":
+                continue
             elif aggregate.kind == "distinct":
                 counted = self.distinct[aggregate.name]
                 columns[aggregate.name] = counted.answers(source, engine)
@@ -322,7 +333,7 @@ class Asking:
             self.select,
             self.policy,
             self.division.labels,
-            tuple(zip(*columns.values(), strict=True)),
+            tuple(zip(*(columns[one.name] for one in self.select.aggregates), strict=True)),
             *(tuple(claimed(part, columns) for part in parts), self.columns, self.guarantee),
             *(float(CONFIDENCE), noise_source().private),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -103,7 +104,7 @@ class GroupPercentiles:
         own = self.shares.metric(self.policy, self.name).on_numbers()
         group = max(1, self.policy.most // len(self.division.labels))
         try:
-            return rank_plan(self.line, own, self.p, max(self._leaving, self._missing(own)), group)
+            return rank_plan(self.line, own, self.p, self.leaving, group)
         except UnsupportedMetricError:
             return None
 
@@ -131,6 +132,16 @@ class GroupPercentiles:
             Percentile(self.p, (low, high), step=self.line.step, records=self.policy.most, nulls=True),
             records(nullable(absolute(), high - low)) * (1 / slope),
         )
+
+    @property
+    def leaving(self) -> Fraction:
+        """The most groups that a record can leave, enter or drop out of, for each unit of distance."""
+        return max(self._leaving, self._missing(self.shares.metric(self.policy, self.name).on_numbers()))
+
+    @property
+    def step_apart(self) -> Fraction | None:
+        """The least distance of two values; None where nothing limits it."""
+        return self.line.least_distance(self.shares.metric(self.policy, self.name).on_numbers(), 1)
 
     @cached_property
     def _leaving(self) -> Fraction:
@@ -193,12 +204,22 @@ class GroupPercentiles:
         place = percentile_of_counts(self.query, tally)
         return self.query.middle if place is None else self.line.number(place)
 
-    def answers(self, source: Any, engine: Any) -> list[TableAnswer]:
-        """Private answers, one for each group, with their error bars."""
-        tallies = self.tallies(source, engine)
+    def answers(
+        self, source: Any, engine: Any, places: Sequence[int] | None = None, read: Sequence[ValueTally] | None = None
+    ) -> list[TableAnswer]:
+        """Private answers, one for each group, with their error bars.
+
+        Args:
+            source: the table.
+            engine: what reads it.
+            places: the answers, where they were drawn together with others; then only error bars are drawn.
+            read: the values of each group, where they were read.
+        """
+        tallies = self.tallies(source, engine) if read is None else read
         span = self.line.shown_width(self.line.places - 1)
         if self.ranks is not None:
-            drawn = [self.ranks.draw(tally) for tally in tallies]
+            known = [None] * len(tallies) if places is None else places
+            drawn = [self.ranks.draw(tally, place) for tally, place in zip(tallies, known, strict=True)]
             return [
                 TableAnswer(self.line.shown(place), bar, 2 * bar < span)
                 for place, width in drawn
@@ -208,8 +229,8 @@ class GroupPercentiles:
         assert planned is not None
         bar = planned.error_bar(float(CONFIDENCE))
         assert bar is not None  # its answers are numbers
-        places = [(Fraction(planned.draw(self.exact(tally))) - self.line.low) / self.line.step for tally in tallies]
-        return [TableAnswer(self.line.shown(round(place)), bar, 2 * bar < span) for place in places]
+        noisy = [(Fraction(planned.draw(self.exact(tally))) - self.line.low) / self.line.step for tally in tallies]
+        return [TableAnswer(self.line.shown(round(place)), bar, 2 * bar < span) for place in noisy]
 
     @property
     def error_bar(self) -> float:

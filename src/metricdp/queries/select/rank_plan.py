@@ -48,9 +48,14 @@ class RankPlan:
     error_to_expect: float
     bar_to_expect: float
 
-    def draw(self, tally: ValueTally) -> tuple[int, int]:
-        """An answer, and how far the percentile is from it, with the confidence of error bars; in places."""
-        place = self.choice.draw(tally)
+    def draw(self, tally: ValueTally, known: int | None = None) -> tuple[int, int]:
+        """An answer, and how far the percentile is from it, with the confidence of error bars; in places.
+
+        Args:
+            tally: the values.
+            known: the answer, where it was drawn already.
+        """
+        place = self.choice.draw(tally) if known is None else known
         if self.width is None:
             return place, place if self.choice.scores.target.percent == 0 else self.line.places - 1 - place
         return place, self.width.draw(tally, place)

@@ -225,7 +225,7 @@ class RankScores:
         else:
             beyond = self.soft(tally, at, inclusive=False)
             near = self.soft(tally, at + self.window, inclusive=False) - beyond
-        return 2 * beyond + np.maximum(self.need * self.ramp - near, 0)
+        return np.asarray(2 * beyond + np.maximum(self.need * self.ramp - near, 0), dtype=np.int64)
 
     def _plain(self, tally: ValueTally) -> tuple[Places, Places]:
         """Each value, and the places between two of them, all of which have one loss."""

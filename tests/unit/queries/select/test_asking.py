@@ -248,7 +248,7 @@ def test_the_median_of_all_is_universally_optimal():
     assert "Theorem 10" in answers.parts[0].why
     assert answers.parts[0].mechanism == "truncated geometric noise"
     many = ask(PEOPLE, policy, "select median(age) from t").parts[0]
-    assert (many.mechanism, many.optimal) == ("drawn by rank (exponential mechanism)", False)
+    assert (many.mechanism, many.optimal) == ("drawn by rank (permute and flip)", False)
     assert not ask(PEOPLE, policy, "select median(age) from t where sex = 'F'").parts[0].optimal
     capped = 'missing = "refuse", metric = {{metric = "capped", base = {{metric = "absolute"}}, cap = {}}}'
     known = policy_of(PUBLIC, MILD, pay=capped.format(6000))
