@@ -19,7 +19,7 @@ from pathlib import Path
 RUNS = 300
 SUMS = 2_000
 """Draws of counts, sums and averages, which are quick: at 100 draws of Laplace noise a ratio of 1 is often 1.3."""
-QUERIES = 300
+QUERIES = 100
 """Of questions in SQL, which are not."""
 SHARES = (("median", 0.5), ("p90", 0.9), ("min", 0.0), ("max", 1.0))
 

@@ -124,25 +124,30 @@ def true_answers(frame, table: dict, name: str) -> list[float]:
     return [float(values.sum() if name == "sum" else values.mean())]
 
 
-def beside(folder: str | None, given: dict) -> dict[str, dict]:
-    """The errors of the peers that are installed, by their names; what the others printed goes to the screen."""
-    found: dict[str, dict] = {}
+def beside(folder: str | None, path: str) -> dict[str, subprocess.Popen[str]]:
+    """The peers that are installed, each at work in its own process."""
     if folder is None:
-        return found
-    script = str(Path(__file__).with_name("answer_peers.py"))
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "tables.json"
-        path.write_text(json.dumps(given))
-        for name in PEERS:
-            python = Path(folder) / name / "bin" / "python"
-            if not python.exists():
-                print(f"{name}: not installed in {python}")
-                continue
-            done = subprocess.run([str(python), script, name, str(path)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                print(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-            else:
-                found[name] = json.loads(done.stdout.splitlines()[-1])
+        return {}
+    script, begun = str(Path(__file__).with_name("answer_peers.py")), {}
+    for name in PEERS:
+        python = Path(folder) / name / "bin" / "python"
+        if python.exists():
+            command = [str(python), script, name, path]
+            begun[name] = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        else:
+            print(f"{name}: there is no {python}")
+    return begun
+
+
+def collected(begun: dict[str, subprocess.Popen[str]]) -> dict[str, dict]:
+    """The errors of the peers by their names; of one that fails, what it printed goes to the screen."""
+    found: dict[str, dict] = {}
+    for name, process in begun.items():
+        out, said = process.communicate()
+        if process.returncode:
+            print(f"{name}: {said.strip().splitlines()[-1]}")
+        else:
+            found[name] = json.loads(out.splitlines()[-1])
     return found
 
 
@@ -153,20 +158,25 @@ def compare(folder: str | None, fair: str | None) -> None:
         table = TABLES[name]
         codes = [table["groups"].index(one) for one in frame[table["group"]].tolist()]
         given[name] = table | {"values": frame[table["number"]].tolist(), "groups": codes, "labels": table["groups"]}
-    found = beside(folder, given)
-    for name, frame in frames.items():
-        table = TABLES[name]
-        for promise, (words, names) in PROMISES.items():
-            ours = our_errors(frame, table, promise)
-            here = [peer for peer in names if peer in found]
-            print(f"{name}, {len(frame):,} people, {table['number']} in {table['bounds']}; {words}, epsilon = 1")
-            print(
-                f"    {'question':10} {'ours':>11}" + "".join(f"{peer:>12}" for peer in here) + "    ours / best   bars"
-            )
-            for question, ((error, unsure), held) in ours.items():
-                others = {peer: found[peer][name][question] for peer in here if question in found[peer][name]}
-                row = "".join(f"{others[peer][0]:12.4g}" if peer in others else " " * 12 for peer in here)
-                print(f"    {question:10} {error:11.4g}{row}{ratio(error, unsure, others):>16}{held:7.1%}", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "tables.json"
+        path.write_text(json.dumps(given))
+        begun = beside(folder, str(path))
+        ours = {
+            (name, promise): our_errors(frame, TABLES[name], promise)
+            for name, frame in frames.items()
+            for promise in PROMISES
+        }
+        found = collected(begun)
+    for (name, promise), errors in ours.items():
+        table, (words, names) = TABLES[name], PROMISES[promise]
+        here = [peer for peer in names if peer in found]
+        print(f"{name}, {len(frames[name]):,} people, {table['number']} in {table['bounds']}; {words}, epsilon = 1")
+        print(f"    {'question':10} {'ours':>11}" + "".join(f"{peer:>12}" for peer in here) + "     ours / best   bars")
+        for question, ((error, unsure), held) in errors.items():
+            others = {peer: found[peer][name][question] for peer in here if question in found[peer][name]}
+            row = "".join(f"{others[peer][0]:12.4g}" if peer in others else " " * 12 for peer in here)
+            print(f"    {question:10} {error:11.4g}{row}{ratio(error, unsure, others):>16}{held:7.1%}")
 
 
 def ratio(error: float, unsure: float, others: dict[str, tuple[float, float]]) -> str:

@@ -30,7 +30,7 @@ class Declared:
         values: what the table can hold there, and may well be refused for.
         other: the name that a list of distances knows values outside by.
         asked: values for conditions, as SQL.
-        numbers: whether it can be summed; "days" where only a percentile can be asked.
+        numbers: whether it can be summed; "days" where only averages and percentiles can be asked.
     """
 
     name: str
@@ -292,6 +292,8 @@ def statements(draw: Any, columns: tuple[Declared, ...]) -> str:
     for column in columns:
         if column.numbers is True:
             able += [f"{what}({column.name})" for what in ("sum", "sum", "avg", "avg")]
+        if column.numbers == "days":
+            able += [f"avg({column.name})"] * 2
         if column.numbers:
             able += [f"{what}({column.name})" for what in ("median", "min", "max")]
             able.append(f"percentile({column.name}, 0.3)")

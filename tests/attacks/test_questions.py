@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import datetime as dt
 import functools
 import io
 import itertools
@@ -83,6 +84,12 @@ def summands(addend, declared: Declared, values):
     return [None if value is None else added for value, added in zip(values, found.sums, strict=False)]
 
 
+def days_from(bounds, values):
+    """How many days after the first each of these is, a moment being of its day; None where it is missing."""
+    days = [value.date() if isinstance(value, dt.datetime) else value for value in values]
+    return [None if day is None else (min(max(day, bounds[0]), bounds[1]) - bounds[0]).days for day in days]
+
+
 class Audit:
     """A question under a policy, and every record that a table can hold."""
 
@@ -108,7 +115,8 @@ class Audit:
         summed = any(amount.column == name and amount.kind == "sum" for amount in asking.amounts)
         drawn = any(part.name == name for part in asking.percentiles.values())
         values = [declared.values[k] for k in kept]
-        if summed:
+        counted = declared.numbers == "days"
+        if summed and not counted:
             addend = next(addend for addend in asking.linear.addends if addend.column == name)
             kept, values = self.summable(addend, declared, kept)
         self.values[name] = values
@@ -122,7 +130,7 @@ class Audit:
             self.known[name] = [also[k] != own.missing_code for k in kept]
             values = self.values[name]
         if summed:
-            self.added[name] = summands(addend, declared, values)
+            self.added[name] = days_from(own.bounds, values) if counted else summands(addend, declared, values)
         metric = self.policy.metric(name)
         names = listed_names(metric)
         seen = [measured(declared, value, names) for value in values]

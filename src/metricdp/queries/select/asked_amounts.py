@@ -9,6 +9,7 @@ from functools import cached_property
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
+from metricdp.policies.cells.ordered import DateCells
 from metricdp.policies.sql.statements import Aggregate, Select
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.division import Division
@@ -44,6 +45,8 @@ class AskedAmounts:
     def of(self, aggregate: Aggregate, group: int) -> tuple[Amount, ...]:
         """Those that an answer is made of: of an average, the sum and the count; the count is the last."""
         only = None if aggregate.only is None else repr(aggregate.only)
+        if aggregate.kind in ("sum", "moment"):
+            self._refuse_days(aggregate)
         if aggregate.kind == "count":
             return (Amount("count", self._counted(aggregate.column), group, only=only),)
         if aggregate.kind == "sum":
@@ -56,6 +59,14 @@ class AskedAmounts:
             moment = self.moment(aggregate)
             return tuple(self._of_moment(aggregate, moment, role, group, only) for role in moment.roles)
         return ()
+
+    def _refuse_days(self, aggregate: Aggregate) -> None:
+        for name in (aggregate.column, aggregate.second):
+            if name is not None and isinstance(self.policy.column(name), DateCells):
+                raise ArgumentError(
+                    f"column {name!r} holds days, which are not added up or multiplied: write avg({name}), "
+                    f"median({name}), or count(*) .. group by {name}"
+                )
 
     # Moments
 

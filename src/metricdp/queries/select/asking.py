@@ -13,11 +13,12 @@ from metricdp.exact.bits import source as noise_source
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Guarantee
 from metricdp.policies.askable import Askable
+from metricdp.policies.cells.ordered import DateCells
 from metricdp.policies.policy import Policy
 from metricdp.policies.sql.statements import Aggregate, Select, read_select
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asked_amounts import AskedAmounts
-from metricdp.queries.select.averages import CONFIDENCE, Noisy, average, widest_average
+from metricdp.queries.select.averages import CONFIDENCE, Noisy, as_day, average, widest_average
 from metricdp.queries.select.distinct_values import DistinctValues
 from metricdp.queries.select.division import Division, Shares
 from metricdp.queries.select.joint_percentiles import JointPercentiles, joint_percentiles
@@ -377,7 +378,9 @@ class Asking:
             bar = first.bar(CONFIDENCE)
             span = records * (max(high, Fraction(0)) - min(low, Fraction(0)))
             return TableAnswer(first.value, bar, 2 * Fraction(bar) < span)
-        return average(first, noisy[1], amounts[0].centre, (low, high), records)
+        found = average(first, noisy[1], amounts[0].centre, (low, high), records)
+        column = self.policy.column(aggregate.column)
+        return as_day(found, column.bounds) if isinstance(column, DateCells) else found
 
     def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[TableAnswer], Part]:
         part = self.percentiles[name]

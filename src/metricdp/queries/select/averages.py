@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +15,7 @@ from metricdp.exact.balls import float_above
 from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer
 
-__all__ = ["CONFIDENCE", "Noisy", "average", "widest_average"]
+__all__ = ["CONFIDENCE", "Noisy", "as_day", "average", "widest_average"]
 
 CONFIDENCE = Fraction(95, 100)
 """Of every error bar."""
@@ -58,6 +60,16 @@ def average(
     near = (float(value) - middle) * float(number)  # the sum that gives the value, where it was beyond a bound
     bar = min(spread(compute, [near, float(number)], bars), farthest)
     return TableAnswer(float(value), bar, 2 * Fraction(bar) < high - low)
+
+
+def as_day(found: TableAnswer, bounds: tuple[dt.date, dt.date]) -> TableAnswer:
+    """The average of days, counted from the first that there can be, as the day that it falls on.
+
+    >>> as_day(TableAnswer(30.7, 2.0), (dt.date(2024, 1, 1), dt.date(2024, 12, 31)))
+    TableAnswer(value=datetime.date(2024, 1, 31), error_bar=3.0, tells=True, private=True)
+    """
+    whole = math.floor(found.value)  # type: ignore[arg-type]
+    return replace(found, value=bounds[0] + dt.timedelta(days=whole), error_bar=found.error_bar + 1)
 
 
 def widest_average(

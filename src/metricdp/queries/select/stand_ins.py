@@ -26,7 +26,7 @@ from typing import Any
 from metricdp.errors import ArgumentError, UnsupportedMetricError
 from metricdp.metrics import Metric
 from metricdp.policies.cells.listed import CategoryCells, Cells
-from metricdp.policies.cells.ordered import IntegerCells, Interval, NumberCells, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, NumberCells, OrderedCells
 
 __all__ = ["StandIn", "stand_ins"]
 
@@ -87,6 +87,10 @@ def stand_ins(column: Cells, metric: Metric, *, divided: bool, squared: bool, cr
 def _of_intervals(column: Cells, metric: Metric, divided: bool, squared: bool, crowded: bool) -> list[StandIn]:
     assert isinstance(column, OrderedCells)
     low, high = column.bounds
+    if isinstance(column, DateCells):
+        low, high = 0, (high - low).days
+    if divided and isinstance(column, DateCells):
+        raise ArgumentError(f"column {column.name!r} is averaged and also divides the records: ask for one of the two")
     if divided and isinstance(column, NumberCells):
         raise ArgumentError(
             f"column {column.name!r} is summed and also divides the records: its cells touch, so declare it as an "

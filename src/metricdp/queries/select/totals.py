@@ -22,10 +22,11 @@ from metricdp.exact.progress import Stopwatch
 from metricdp.metrics import Metric, Space, attributes
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import CategoryCells, Cells
-from metricdp.policies.cells.ordered import IntegerCells, NumberCells, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells, OrderedCells
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.division import MOST_GROUPED, MOST_KINDS, Division, Shares, check_kinds, metric_of_cells
 from metricdp.queries.select.stand_ins import StandIn, stand_ins
+from metricdp.queries.select.value_line import by_day
 from metricdp.queries.universes.engines.steps import ValueSteps
 from metricdp.queries.universes.summing import Addend, AddendProduct, counts_and_totals
 from metricdp.queries.universes.universe import Universe
@@ -162,6 +163,8 @@ class LinearPart:
         own = self.shares.metric(self.policy, column.name)
         if column.name not in self.summed:
             return metric_of_cells(column, own)
+        if isinstance(column, DateCells):
+            return own.on_numbers()
         steps = _steps(self.policy, column.name)
         return own if steps is None or steps.rounds else own * steps.kept
 
@@ -174,9 +177,10 @@ class LinearPart:
         if column.name not in self.summed:
             there = [None if cell == column.missing_code else 1 for cell in range(len(column))]
             return [StandIn(point, cell, there[cell]) for cell, point in enumerate(column.points)]
+        metric = self.policy.metric(column.name)
         return stand_ins(
             column,
-            self.policy.metric(column.name),
+            metric.on_numbers() if isinstance(column, DateCells) else metric,
             divided=column.name in self.division.names,
             squared=column.name in self.squared,
             crowded=any(one.kind == "product" and one.column != one.second for one in self.amounts),
@@ -217,7 +221,8 @@ class LinearPart:
     def addends(self) -> tuple[Addend, ...]:
         """The columns that are summed."""
         summed = {name for one in self.amounts if one.kind != "count" for name in (one.column, one.second) if name}
-        return tuple(_addend(self.policy, name) for name in sorted(summed))
+        days = {name for name in summed if isinstance(self.policy.column(name), DateCells)}
+        return tuple(_addend(self.policy, name) for name in sorted(summed - days))
 
     @property
     def _products(self) -> tuple[AddendProduct, ...]:
@@ -243,7 +248,12 @@ class LinearPart:
         found, totals = counts_and_totals(source, universe, added, engine, dialect=dialect)
         check_records(found.records, self.policy)
         sums = {key: np.array(one.sums, dtype=object).reshape(universe.shape) for key, one in totals.items()}
-        return _Read(columns, len(self.division.shape), {None: found.counts.reshape(universe.shape)} | sums)
+        counts, dividing = found.counts.reshape(universe.shape), len(self.division.shape)
+        for axis, column in enumerate(columns[dividing:], dividing):
+            if isinstance(column, DateCells):  # each cell is a day, and the first of them is 0
+                days = np.arange(len(column)).reshape([-1] + [1] * (counts.ndim - axis - 1))
+                sums[column.name] = (counts * days).astype(object)
+        return _Read(columns, dividing, {None: counts} | sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +327,7 @@ def holds_numbers(column: Cells) -> bool:
 
 def check_numbers(column: Cells) -> None:
     """Refuse a column whose values cannot be added up."""
-    if holds_numbers(column):
+    if holds_numbers(column) or (isinstance(column, DateCells) and column.other is None):
         return
     if column.other is not None:
         raise ArgumentError(
@@ -328,7 +338,9 @@ def check_numbers(column: Cells) -> None:
 
 
 def bounds_of(column: Cells) -> tuple[Any, Any]:
-    """The least and the greatest value of a column of numbers."""
+    """The least and the greatest value of a column of numbers; of days, counted from the first of them."""
+    if isinstance(column, DateCells):
+        return 0, (column.bounds[1] - column.bounds[0]).days
     if isinstance(column, OrderedCells):
         low, high = column.bounds
         return low, high
@@ -342,7 +354,7 @@ def _whole(column: Cells) -> Cells:
         return IntegerCells(column.name, column.bounds, edges=(), outside=column.outside, missing=column.missing)
     if isinstance(column, NumberCells):
         return NumberCells(column.name, column.bounds, outside=column.outside, missing=column.missing)
-    return column
+    return by_day(column) if isinstance(column, DateCells) else column
 
 
 def _measure(amount: Amount, axes: dict[str, list[StandIn]], names: list[str]) -> GroupMeasure:

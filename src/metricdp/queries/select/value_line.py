@@ -25,7 +25,7 @@ from metricdp.queries.universes.universe import Universe
 from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 
-__all__ = ["LineTally", "ValueLine"]
+__all__ = ["LineTally", "ValueLine", "by_day"]
 
 _LEFT_OUT = -6
 _DEFAULT_STEPS = 100_000
@@ -65,7 +65,7 @@ class ValueLine:
             )
         if isinstance(cells, DateCells):
             first, last = cells.bounds
-            line = cls(_days(cells), Fraction(0), Fraction(1), (last - first).days + 1)
+            line = cls(by_day(cells), Fraction(0), Fraction(1), (last - first).days + 1)
         elif isinstance(cells, IntegerCells):
             first, last = cells.bounds
             line = cls(cells, Fraction(first), Fraction(1), last - first + 1)
@@ -196,7 +196,8 @@ class LineTally:
         return cls(cells[there].astype(np.int64), places[there], counts[there], int(counts.sum()))
 
 
-def _days(cells: DateCells) -> DateCells:
+def by_day(cells: DateCells) -> DateCells:
+    """The column with a cell for each day, whatever cells the policy has them counted in."""
     return DateCells(cells.name, cells.bounds, zone=cells.zone, outside=cells.outside, missing=cells.missing)
 
 
