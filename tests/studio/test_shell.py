@@ -121,3 +121,62 @@ def test_a_port_that_is_taken_is_said(address):
     port = urllib.parse.urlsplit(address).port
     with pytest.raises(AssertionError, match="nothing can listen on port"):
         launched("--port", str(port))
+
+
+def filled(name):
+    """Types into the text of this name; what it holds."""
+
+    def change(page):
+        page.get_by_role("textbox", name=name, exact=True).fill("select count(*) from people")
+
+    def read(page):
+        return page.get_by_role("textbox", name=name, exact=True).input_value()
+
+    return change, read
+
+
+def moved(name):
+    """Moves the slider of this name; where it is."""
+
+    def change(page):
+        page.get_by_role("slider", name=name, exact=True).press("End")
+
+    def read(page):
+        return page.get_by_role("slider", name=name, exact=True).get_attribute("aria-valuetext")
+
+    return change, read
+
+
+@pytest.mark.parametrize(
+    ("path", "control"),
+    [
+        ("", moved("Factor")),
+        ("sanitize", filled("Policy")),
+        ("ask", filled("SQL")),
+        ("best", moved("at a distance of")),
+        ("estimate", filled("SQL")),
+    ],
+    ids=["meaning", "sanitize", "ask", "best", "estimate"],
+)
+def test_each_page_keeps_what_was_changed_and_takes_it_back(visit, axe, path, control):
+    change, read = control
+    visitor = visit()
+    page = visitor.goto(path)
+    before = read(page)
+    change(page)
+    visitor.until(lambda: read(page) != before)
+    after = read(page)
+    page.wait_for_timeout(700)  # a text is sent when nobody has typed for a moment
+    visitor.goto(path)
+    assert read(page) == after, "nothing is lost on a reload"
+    visitor.button("Undo").click()
+    visitor.until(lambda: read(page) == before)
+    visitor.goto(path)
+    assert read(page) == before
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert visitor.violations(axe) == []
+        for width in (1024, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert visitor.fits()
+            visitor.shot(f"{path or 'meaning'}-{scheme}-{width}")

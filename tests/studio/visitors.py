@@ -15,11 +15,11 @@ WAIT = int(os.environ.get("METRICDP_WAIT", "60000"))
 START = "import typer; from metricdp.studio.command import studio; typer.run(studio)"
 
 
-def launched(*options, folder=None):
+def launched(*options, folder=None, program=START):
     """A studio that runs, and its address."""
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     process = subprocess.Popen(
-        [sys.executable, "-c", START, "--no-browser", *options],
+        [sys.executable, "-c", program, "--no-browser", *options],
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,
@@ -63,6 +63,14 @@ class Visitor:
     def shows(self, text):
         """Wait until some words are there."""
         self.page.get_by_text(text).first.wait_for()
+
+    def until(self, holds):
+        """Wait until something is so."""
+        for _ in range(WAIT // 50):
+            if holds():
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError("it does not come to be so")
 
     def shot(self, name):
         self.page.screenshot(path=self.shots / f"{name}.png", full_page=True)

@@ -10,11 +10,13 @@ from typing import Any
 from fastapi import HTTPException, Request
 from nicegui import app, ui
 
+from metricdp.errors import FileError
 from metricdp.exact.bits import secure
 from metricdp.studio.browsers import Browser, Browsers
+from metricdp.studio.maps import read_lines
 from metricdp.visible import visible_name
 
-__all__ = ["GivenFile", "add_file_route", "file_input"]
+__all__ = ["GivenFile", "add_file_route", "file_input", "own_lines_input"]
 
 _SEND = """async (e) => {{
     const file = e.target.files[0];
@@ -84,6 +86,24 @@ def file_input(browser: Browser, label: str, accept: str, given: Callable[[Given
         ui.label(label)
         made = ui.element("input").props(f'type=file accept="{accept}"')
     made.on("change", arrived, js_handler=_SEND.format(key=key))
+
+
+def own_lines_input(browser: Browser, given: Callable[[], None]) -> None:
+    """A control for lines that all maps of this browser show from then on.
+
+    Args:
+        browser: whose maps they are.
+        given: called when they are there.
+    """
+
+    def take(file: GivenFile) -> None:
+        try:
+            browser.made["lines"] = read_lines(file.path.read_text(encoding="utf-8"))
+        except (FileError, UnicodeDecodeError):
+            ui.notify("That is no GeoJSON with lines or areas in it.", type="negative")
+        given()
+
+    file_input(browser, "Lines of your own (GeoJSON)", ".geojson,.json", take)
 
 
 def _ending(name: str) -> str:

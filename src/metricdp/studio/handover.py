@@ -9,34 +9,48 @@ from typing import Any
 
 __all__ = ["command_text", "notebook_text"]
 
+_OUT = "released.parquet"
 
-def command_text(table: str, policy: str = "policy.toml", out: str = "released.parquet") -> str:
+
+def command_text(table: str, ledger: str = "", account: str = "") -> str:
     """The command that does the same.
+
+    Args:
+        table: the name of the file.
+        ledger: which is charged; empty where none is.
+        account: of the ledger; empty for the only one.
 
     >>> print(command_text("my table.csv"))
     metricdp sanitize 'my table.csv' -o released.parquet --policy policy.toml --report report.html
     """
-    return f"metricdp sanitize {shlex.quote(table)} -o {shlex.quote(out)} --policy {policy} --report report.html"
+    charged = "".join(
+        f" {option} {shlex.quote(value)}"
+        for option, value in (("--ledger", ledger), ("--account", account if ledger else ""))
+        if value
+    )
+    return f"metricdp sanitize {shlex.quote(table)} -o {_OUT} --policy policy.toml --report report.html{charged}"
 
 
-def notebook_text(table: str, policy: str, out: str = "released.parquet") -> str:
+def notebook_text(table: str, policy: str, ledger: str = "", account: str = "") -> str:
     """A notebook that does the same, with the policy in it; it opens anywhere that Jupyter's files do.
 
     Args:
         table: the name of the file.
         policy: its text.
-        out: the file to make.
+        ledger: which is charged; empty where none is.
+        account: of the ledger; empty for the only one.
 
     >>> [cell["cell_type"] for cell in json.loads(notebook_text("t.csv", "format = 2"))["cells"]]
     ['markdown', 'code', 'code', 'code']
     """
     name = Path(table).name
+    charged = f", ledger={ledger!r}" + (f", account={account!r}" if account else "") if ledger else ""
     cells = [
         _cell("markdown", f"# {name}, sanitized\n\nThe policy says what is promised; the report says it in words."),
         _cell(
             "code", f"import metricdp as mdp\n\nPOLICY = {_literal(policy)}\npolicy = mdp.policies.Policy.parse(POLICY)"
         ),
-        _cell("code", f"release = mdp.tables.sanitize({name!r}, policy, {out!r}, overwrite=True)\nrelease"),
+        _cell("code", f"release = mdp.tables.sanitize({name!r}, policy, {_OUT!r}, overwrite=True{charged})\nrelease"),
         _cell("code", "print(release.report.text())"),
     ]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,11 +98,13 @@ class Placement:
 
 
 def read_places(path: Path) -> tuple[list[Place], list[float]]:
-    """Latitudes, longitudes and weights of a CSV file whose first row names its columns.
+    """Latitudes, longitudes and weights of a CSV file whose first row names its columns, or of points in GeoJSON.
 
     Raises:
         FileError: a column is not there, a value is no number, or there are too many or too few places.
     """
+    if path.suffix in (".json", ".geojson"):
+        return _checked(*_points(path))
     rows = [row for row in read_csv(path) if any(row)]
     head = [name.strip().casefold() for name in rows[0]] if rows else []
     columns = [next((head.index(name) for name in names if name in head), None) for names in (_LATITUDE, _LONGITUDE)]
@@ -113,7 +116,40 @@ def read_places(path: Path) -> tuple[list[Place], list[float]]:
         weights = [1.0 if weight is None else float(row[weight]) for row in rows[1:]]
     except (ValueError, IndexError):
         raise FileError("a latitude, a longitude or a weight is no number, or is not on the globe") from None
-    if not 2 <= len(places) <= MOST_PLACES or len(set(places)) < len(places) or min(weights) < 0 or not any(weights):
+    return _checked(places, weights)
+
+
+def _points(path: Path) -> tuple[list[Place], list[float]]:
+    """The points of a GeoJSON file; the property "weight" of one is its weight."""
+    places: list[Place] = []
+    weights: list[float] = []
+
+    def walk(tree: Any, weight: float) -> None:
+        kind = tree["type"]
+        if kind == "FeatureCollection":
+            for feature in tree["features"]:
+                walk(feature, weight)
+        elif kind == "Feature":
+            own = {name.casefold(): value for name, value in (tree.get("properties") or {}).items()}
+            walk(tree["geometry"], float(next((own[name] for name in _WEIGHT if name in own), weight)))
+        elif kind == "GeometryCollection":
+            for geometry in tree["geometries"]:
+                walk(geometry, weight)
+        elif kind in ("Point", "MultiPoint"):
+            for point in [tree["coordinates"]] if kind == "Point" else tree["coordinates"]:
+                places.append(_place([str(part) for part in point], (1, 0)))
+                weights.append(weight)
+
+    try:
+        walk(json.loads(path.read_text(encoding="utf-8")), 1.0)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        raise FileError("that is no GeoJSON with points on the globe in it") from None
+    return places, weights
+
+
+def _checked(places: list[Place], weights: list[float]) -> tuple[list[Place], list[float]]:
+    few = not 2 <= len(places) <= MOST_PLACES or len(set(places)) < len(places)
+    if few or not all(0 <= weight < math.inf for weight in weights) or not any(weights):
         raise FileError(f"there are 2 to {MOST_PLACES} different places, with weights that are not negative")
     return places, weights
 

@@ -1,6 +1,7 @@
 """Tokens: random, stored as digests."""
 
 import json
+import sys
 
 import pytest
 
@@ -37,3 +38,28 @@ def test_mistakes(tmp_path):
     (tmp_path / "tokens.json").write_text(json.dumps({"format": 1, "tokens": [{"name": 1}]}))
     with pytest.raises(FileError):
         Tokens(tmp_path / "tokens.json")
+
+
+def steps(tokens, sent):
+    """The lines of Python that a look at a token runs, in their order."""
+    seen = []
+
+    def note(frame, event, _):
+        seen.append((frame.f_code.co_name, frame.f_lineno, event))
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        assert tokens.find(sent) is None
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+def test_a_wrong_token_takes_the_same_steps_however_much_of_it_is_right(tmp_path):
+    """What is looked up is a digest of the whole; no step looks at a part of a token."""
+    tokens = Tokens(tmp_path / "tokens.json")
+    right = tokens.add("ann", "analyst")
+    wrong = [right[:length] + "g" * (len(right) - length) for length in (0, 5, 30, len(right) - 1)]
+    assert len({tuple(steps(tokens, one)) for one in wrong}) == 1

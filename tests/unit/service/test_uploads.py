@@ -125,6 +125,24 @@ def test_an_endless_upload_stops_nobody_and_ends(service):
         one.close()
 
 
+def test_a_hundred_slow_requests_stop_nobody_and_end(service):
+    """More of them than the service has threads: bodies that never come to an end, with a token and without."""
+    heads = [f"Authorization: Bearer {service.tokens['ann']}\r\n", ""]
+    slow = [socket.create_connection(("127.0.0.1", service.port), timeout=60) for _ in range(100)]
+    for number, one in enumerate(slow):
+        path = ("/release", "/ask")[number % 2]
+        one.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: x\r\n{heads[number // 50]}Content-Type: application/json\r\n"
+            'Content-Length: 5000\r\n\r\n{"mechanism":'.encode()
+        )
+    assert [service.release(subject=f"rider {number}").status_code for number in range(5)] == [200] * 5
+    answers = [one.recv(4096).split(b"\r\n")[0] for one in slow]
+    assert all(b" 408 " in answer for answer in answers[:50])
+    assert all(b" 401 " in answer for answer in answers[50:])
+    for one in slow:
+        one.close()
+
+
 def test_more_than_so_many_at_a_time_are_refused(service):
     jobs = [begun(service, body=b"sex,age\nF,999\n") for _ in range(4)]
     for job in jobs:

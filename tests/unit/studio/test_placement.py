@@ -1,3 +1,4 @@
+import json
 from fractions import Fraction
 
 import pytest
@@ -36,10 +37,44 @@ def test_places_are_read(tmp_path):
     assert read_places(file) == ([(52.5, 13.4), (52.6, 13.5)], [3.0, 0.0])
 
 
+def test_points_of_geojson_are_read(tmp_path):
+    file = tmp_path / "places.geojson"
+    points = {"type": "MultiPoint", "coordinates": [[13.6, 52.7], [13.7, 52.8, 30.0]]}
+    line = {"type": "LineString", "coordinates": [[1, 2], [3, 4]]}
+    one = {"type": "Point", "coordinates": [13.4, 52.5]}
+    features = [
+        {"type": "Feature", "properties": {"Weight": 3}, "geometry": one},
+        {"type": "Feature", "properties": None, "geometry": {"type": "GeometryCollection", "geometries": [points]}},
+        {"type": "Feature", "properties": {}, "geometry": line},
+    ]
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert read_places(file) == ([(52.5, 13.4), (52.7, 13.6), (52.8, 13.7)], [3.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        [],
+        {},
+        {"type": "Point", "coordinates": [13.4, 52.5]},
+        {"type": "MultiPoint", "coordinates": [[13.4, 52.5], [13.4, 95]]},
+        {"type": "MultiPoint", "coordinates": [[13.4, 52.5], [13.4]]},
+        {"type": "MultiPoint", "coordinates": [[13.4, 52.5], ["x", 5]]},
+        {"type": "LineString", "coordinates": [[13.4, 52.5], [13.5, 52]]},
+    ],
+)
+def test_what_are_no_points_is_refused(tmp_path, tree):
+    file = tmp_path / "places.json"
+    file.write_text(json.dumps(tree))
+    with pytest.raises(FileError):
+        read_places(file)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
+        "latitude,longitude,weight\n52,13,nan\n53,13,2\n",
         "a,b\n1,2\n",
         "latitude,longitude\n52,13\n",
         "latitude,longitude\n52,13\n52,13\n",

@@ -18,7 +18,7 @@ from metricdp.sources.channel_files import read_claim, write_channel
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import Slider, choice, drawn, panel, picture, pointed, progress, said, table
 from metricdp.studio.drawing import ACCENT, MARK, Chart, svg, words
-from metricdp.studio.files import GivenFile, file_input
+from metricdp.studio.files import GivenFile, file_input, own_lines_input
 from metricdp.studio.jobs import Job
 from metricdp.studio.maps import MapView, map_of
 from metricdp.studio.placement import LOSSES, MOST_PLACES, Placement, read_places
@@ -96,7 +96,7 @@ class _Best:
         self.refresh()
 
     def _places(self) -> None:
-        ui.label("Point into the map to add a place, or give a file: latitude, longitude, weight.")
+        ui.label("Point into the map to add a place, or give a file of places, with weights if you like.")
         with ui.element("div").classes("layers"):
             self.base = drawn()
             self.marks = drawn()
@@ -110,7 +110,8 @@ class _Best:
             "Width of the map", (0, len(_WIDTHS) - 1), self.inputs["zoom"], lambda value: self.change(zoom=value),
             lambda value: _metres(_WIDTHS[int(value)]),
         )  # fmt: skip
-        file_input(self.browser, "Places of your own (CSV)", ".csv", self._given)
+        file_input(self.browser, "Places of your own (CSV or GeoJSON)", ".csv,.geojson,.json", self._given)
+        own_lines_input(self.browser, self.refresh)
 
     def _purpose(self) -> None:
         Slider(
@@ -225,6 +226,9 @@ class _Best:
             found = {"placement": placement, "channel": channel, "best": float(channel.loss)}
             found["exponential"] = placement.expected_loss(placement.exponential())
             found["laplace"] = placement.laplace()
+            if len(channel.inputs) == 3:  # drawn here and not by the page, which would wait while matplotlib is loaded
+                title = "What an adversary can believe afterwards, in the triangle of priors"
+                found["simplex"] = to_svg(simplex(channel, prior=placement.prior), title)
             return found
 
         self.browser.jobs[_PAGE] = Job(work)
@@ -264,7 +268,7 @@ class _Best:
             ["exponential mechanism", short_number(made["exponential"])],
             [
                 "Laplace noise, moved to the nearest place",
-                f"{short_number(mean)} ± {short_number(2 * error)}, by draws",
+                f"{short_number(mean)} ± {short_number(2 * error)}",
             ],
         ]
         with self.result:
@@ -278,12 +282,8 @@ class _Best:
             ui.button("Download: Channel", on_click=partial(self._download, channel), icon="download").props(
                 "outline no-caps"
             )
-            if len(channel.inputs) == 3:
-                figure = simplex(channel, prior=made["placement"].prior)
-                ui.html(
-                    to_svg(figure, "What an adversary can believe afterwards, in the triangle of priors"),
-                    sanitize=False,
-                )
+            if "simplex" in made:
+                ui.html(made["simplex"], sanitize=False)
 
     def _download(self, channel: Any) -> None:
         path = self.browser.new_file(".json")

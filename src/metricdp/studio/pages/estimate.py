@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -61,7 +62,7 @@ class _Estimate:
             ui.button("Audit it", on_click=self._audit).props("no-caps")
             progress(browser, _AUDIT, "releases", self._audited)
             self.evidence = said("sentence")
-        self._choose(self.inputs["exhibit"])
+        self._describe(self.inputs["exhibit"])
         self._show_choice()
         self._show_answers()
         self._show_evidence()
@@ -129,10 +130,12 @@ class _Estimate:
     # The gallery
 
     def _choose(self, name: str) -> None:
-        exhibit = self.exhibits.get(name)
-        if exhibit is None:
-            return
-        self.browser.change(_PAGE, exhibit=name)
+        if name in self.exhibits:
+            self.browser.change(_PAGE, exhibit=name)
+            self._describe(name)
+
+    def _describe(self, name: str) -> None:
+        exhibit = self.exhibits[name]
         self.about.text = (
             f"It claims to be {exhibit.claim}. What is wrong with it: {exhibit.fault}. Seen in: {exhibit.seen}."
         )
@@ -165,4 +168,6 @@ class _Estimate:
 
 
 def _number(value: Any) -> str:
-    return short_number(float(value)) if isinstance(value, int | float) else str(value)
+    if isinstance(value, int | float):
+        return short_number(float(value)) if math.isfinite(value) else "unknown"
+    return str(value)

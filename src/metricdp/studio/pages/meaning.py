@@ -8,7 +8,6 @@ from typing import Any
 
 from nicegui import ui
 
-from metricdp.errors import FileError
 from metricdp.mechanisms.picture import short_number
 from metricdp.metrics.words import factor_words
 from metricdp.plots import noise_svg
@@ -16,8 +15,8 @@ from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import Range, Slider, drawn, numbers, panel, picture, pointed, said
 from metricdp.studio.drawing import ACCENT, FAINT, MARK, SECOND, Chart, bars, svg, words
 from metricdp.studio.example import Example
-from metricdp.studio.files import GivenFile, file_input
-from metricdp.studio.maps import MapView, map_of, read_lines
+from metricdp.studio.files import own_lines_input
+from metricdp.studio.maps import MapView, map_of
 
 __all__ = ["build"]
 
@@ -161,17 +160,10 @@ class _Meaning:
             lambda value: self.change_shared("zoom", value), lambda value: _metres(_WIDTHS[int(value)]),
         )  # fmt: skip
         ui.button("Centre on the first secret", on_click=self._centre).props("outline no-caps")
-        file_input(self.browser, "Lines of your own (GeoJSON)", ".geojson,.json", self._own_lines)
+        own_lines_input(self.browser, self.refresh)
 
     def _centre(self) -> None:
         self.change_shared("centre", self.get("first"))
-
-    def _own_lines(self, file: GivenFile) -> None:
-        try:
-            self.browser.made["lines"] = read_lines(file.path.read_text(encoding="utf-8"))
-        except (FileError, UnicodeDecodeError):
-            ui.notify("That is no GeoJSON with lines or areas in it.", type="negative")
-        self.refresh()
 
     def _place(self) -> None:
         ui.label("Drag the dots, or use the controls.")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
 import metricdp
 from metricdp.errors import MetricDPError
+from metricdp.exact.bits import secure
+from metricdp.ledger import Ledger
+from metricdp.ledger.charging import which_account
 from metricdp.policies.draft import Draft, answered
 from metricdp.policies.policy import Policy
 from metricdp.policies.types import TYPES
@@ -29,6 +34,10 @@ _PAGE = "sanitize"
 _MOST_FORMS = 60
 _FIRST_ROWS = 5
 _KEYS = ("values", "columns")
+_ACCOUNTING = (
+    ("ledger", "Ledger, a file on this machine", "Empty: no account is kept of this release."),
+    ("account", "Account", "Empty: the only one."),
+)
 
 
 def build(browser: Browser) -> None:
@@ -49,6 +58,8 @@ class _Sanitize:
         with ui.element("div").classes("columns wide"):
             with panel("2. Columns"):
                 self.forms = ui.element("div").classes("forms")
+                with self.forms:
+                    ui.label("They are listed here when there is a table: your own, or the one that comes along.")
             with panel("3. The policy"):
                 ui.label("The same as text. Change either; the other follows.")
                 self.editor = ui.textarea("Policy", value=self.policy.text, on_change=self._typed).props(
@@ -56,6 +67,11 @@ class _Sanitize:
                 )
                 self.problems = said("problem")
         with panel("4. Release"):
+            with ui.element("div").classes("columns"):
+                for name, label, hint in _ACCOUNTING:
+                    ui.input(label, value=self.accounting[name], on_change=partial(self._charge_to, name)).props(
+                        f'dense outlined debounce=400 hint="{hint}"'
+                    )
             with ui.row():
                 ui.button("Dry run", on_click=partial(self._run, True)).props("outline no-caps")
                 ui.button("Sanitize", on_click=partial(self._run, False)).props("no-caps")
@@ -74,6 +90,11 @@ class _Sanitize:
     @property
     def policy(self) -> PolicyText:
         return PolicyText(self.browser.inputs(_PAGE, policy="")["policy"])
+
+    @property
+    def accounting(self) -> dict[str, Any]:
+        """The ledger and the account that a release is charged to."""
+        return self.browser.inputs(_PAGE, ledger="", account="")
 
     # The table
 
@@ -223,21 +244,59 @@ class _Sanitize:
             ui.notify("Give a table first." if self.file is None else "It is running already.")
             return
         file, text, out = self.file, self.policy.text, self.browser.new_file(".parquet")
+        ledger, account = self.accounting["ledger"].strip(), self.accounting["account"].strip()
+        charged = bool(ledger) and not dry
+        key = self._key() if charged else None
 
         def work(job: Job) -> Any:
             policy = Policy.parse(text)
-            return metricdp.tables.sanitize(
-                file.path, policy, None if dry else out, dry_run=dry, progress=job.report, check_first=dry
-            )
+            with Ledger(Path(ledger)) if charged else nullcontext() as book:
+                return metricdp.tables.sanitize(
+                    file.path,
+                    policy,
+                    None if dry else out,
+                    ledger=book,
+                    account=(account or None) if charged else None,
+                    by="studio" if charged else None,
+                    key=key,
+                    dry_run=dry,
+                    progress=job.report,
+                    check_first=dry,
+                )
 
         self.browser.made.pop("released", None)
         self._show_result()
         self.browser.jobs[_PAGE] = Job(work)
 
+    def _key(self) -> str:
+        """Of this release: one that was charged and then stopped is taken up again, and not charged twice."""
+        assert self.file is not None
+        about = (self.file.path, self.policy.text, self.accounting["ledger"], self.accounting["account"])
+        known = self.browser.made.get("request")
+        if known is None or known[0] != about:
+            known = self.browser.made["request"] = (about, f"studio {secure().integer(64):016x}")
+        return str(known[1])
+
+    def _charge_to(self, name: str, event: Any) -> None:
+        self.browser.change(_PAGE, None, **{name: event.value or ""})
+
     def _finished(self, job: Job) -> None:
         if job.result is not None:
             self.browser.made["released"] = (job.result, self.policy.text)
+            if job.result.checked is None:
+                self.browser.made.pop("request", None)
         self._show_result(job.problem)
+
+    def _left(self) -> str:
+        """What the account has left; empty where none was charged."""
+        ledger, account = self.accounting["ledger"].strip(), self.accounting["account"].strip()
+        if not ledger:
+            return ""
+        try:
+            with Ledger(Path(ledger)) as book:
+                return str(book.balance(which_account(account or None, book)))
+        except MetricDPError as error:
+            return str(error)
 
     def _show_result(self, problem: str = "") -> None:
         self.result.clear()
@@ -252,18 +311,25 @@ class _Sanitize:
                 ui.label(f"Nothing was released: {release.check_words}.").props('role="status"')
                 return
             ui.label(f"Released: {release.report.rows:,} rows.").props('role="status"')
+            left = self._left()
+            if left:
+                ui.label(left)
             name = f"{self.file.name.partition('.')[0]}-released.parquet"
-            report = release.report
+            report, charged = release.report, (self.accounting["ledger"].strip(), self.accounting["account"].strip())
+            notebook = notebook_text(self.file.name, text, *charged)
             with ui.row():
                 for label, give in (
                     ("Table", lambda: ui.download.file(release.path, name)),
                     ("Report", lambda: ui.download.content(report.html(), "report.html")),
                     ("Policy", lambda: ui.download.content(text, "policy.toml")),
-                    ("Notebook", lambda: ui.download.content(notebook_text(self.file.name, text), "sanitize.ipynb")),
+                    (
+                        "Notebook",
+                        lambda: ui.download.content(notebook, "sanitize.ipynb"),
+                    ),
                 ):
                     ui.button(f"Download: {label}", on_click=give, icon="download").props("outline no-caps")
             ui.label("The same as a command:")
-            ui.html(f'<pre class="text">{text_of(command_text(self.file.name))}</pre>', sanitize=False)
+            ui.html(f'<pre class="text">{text_of(command_text(self.file.name, *charged))}</pre>', sanitize=False)
             report_box = '<pre class="text report" tabindex="0" role="region" aria-label="Report">'
             ui.html(f"{report_box}{_lines(report.text())}</pre>", sanitize=False)
 

@@ -107,6 +107,8 @@ class LocalRun:
         with open_sink(target, plan.schema_out, _metadata(report), plain, overwrite, rules.dialect) as writer:
             for batch in released:
                 writer.write_batch(batch)
+                if rules.order == "secret":  # all rows have gone by: whoever watches can still stop it
+                    rows.tell()
         return Release(replace(report, rows=rows.done), None, target)
 
     def _owned(self) -> Iterator[pa.RecordBatch]:
@@ -154,8 +156,12 @@ class _Counted:
         for batch in self._batches:
             yield batch
             self.done += batch.num_rows
-            if self._progress is not None:
-                self._progress(self.done, self._total)
+            self.tell()
+
+    def tell(self) -> None:
+        """Say how far it is."""
+        if self._progress is not None:
+            self._progress(self.done, self._total)
 
 
 def _in_parallel(plan: Sanitizer, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
