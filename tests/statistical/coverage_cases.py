@@ -23,6 +23,8 @@ from metricdp.tables import sanitize
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 SIZES = (1_000, 10_000, 100_000)
+DEAR = 8
+"""Questions that take seconds are asked of each table of so many."""
 HEALTH = ["good", "fair", "poor"]
 HOBBIES = ["chess", "golf", "jazz", "opera", "sailing"]
 HABITS = [0.5, 0.3, 0.15, 0.1, 0.02]
@@ -136,7 +138,8 @@ def _day_number(value):
     return (value - dt.date(1970, 1, 1)).days if isinstance(value, dt.date) else value
 
 
-# What is asked, how dear it is (1: in each repeat, 4: in each fourth), and the truth, or one for each answer in turn.
+# What is asked, how dear it is (1: asked of each table, DEAR: of one in so many), and the truth, or one for each answer
+# in turn.
 QUESTIONS = {
     "mean of clamped numbers": ("select avg(income)", 1, lambda t: _clamped(t).mean()),
     "mean of unbounded numbers": ("select avg(delay)", 1, lambda t: t["delay"].mean()),
@@ -219,33 +222,32 @@ QUESTIONS = {
         lambda t: 0.3 * len(t["health"]),
     ),
     "slope, of the population": (Regression("delay", ["age"]), 1, lambda t: 0.3),
-    "numbers above a threshold": ("select count(*) where delay > 15", 4, lambda t: (t["delay"] > 15).sum()),
+    "numbers above a threshold": ("select count(*) where delay > 15", DEAR, lambda t: (t["delay"] > 15).sum()),
     "clamped numbers in a range": (
         "select count(*) where income between 3000 and 8000",
-        4,
+        DEAR,
         lambda t: ((_clamped(t) >= 3000) & (_clamped(t) <= 8000)).sum(),
     ),
-    "integers above a threshold": ("select count(*) where age >= 40", 4, lambda t: (t["age"] >= 40).sum()),
+    "integers above a threshold": ("select count(*) where age >= 40", DEAR, lambda t: (t["age"] >= 40).sum()),
     "dates before a day": (
         "select count(*) where born < date '1992-01-01'",
-        4,
+        DEAR,
         lambda t: (t["born"] < np.datetime64("1992-01-01")).sum(),
     ),
     "mean above a threshold": (
         "select avg(income) where age >= 40",
-        4,
+        DEAR,
         lambda t: _clamped(t)[t["age"] >= 40].mean(),
     ),
-    "median of integers": ("select median(age)", 4, lambda t: _lower(t["age"], 0.5)),
-    "median of numbers": ("select median(delay)", 4, lambda t: _lower(t["delay"], 0.5)),
+    "median of integers": ("select median(age)", DEAR, lambda t: _lower(t["age"], 0.5)),
+    "median of numbers": ("select median(delay)", DEAR, lambda t: _lower(t["delay"], 0.5)),
     "percentile of clamped numbers": (
         "select percentile(income, 0.9)",
-        4,
+        DEAR,
         lambda t: _lower(_clamped(t), 0.9),
     ),
-    "median of dates": ("select median(born)", 4, lambda t: _lower(_days(t), 0.5)),
+    "median of dates": ("select median(born)", DEAR, lambda t: _lower(_days(t), 0.5)),
 }
-CHEAP = tuple(name for name, (_, each, _) in QUESTIONS.items() if each == 1)
 
 
 def outcomes(found, truth, name):
@@ -293,32 +295,44 @@ def least_hits(repeats, cells):
 
 
 def _task(given):
-    seed, rows = given
-    names = [name for name, (_, each, _) in QUESTIONS.items() if seed % each == 0]
+    seed, rows, names = given
     return repeat(10_000 + seed, rows, names)
 
 
-def measure(seconds, kept=None):
+def measure(seconds, kept=None, workers=None):
     """For each size and question: how many intervals, how many held, and whether all are conservative.
 
-    With a file, what it holds is gone on with, and kept in it after each few tables.
+    With a file, what it holds is gone on with, and kept in it after each few tables. A question that is not in the file
+    yet is asked of the tables that the others were asked of before.
     """
-    workers = os.cpu_count() or 1
+    workers = workers or os.cpu_count() or 1
     known = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
-    for rows, share in zip(SIZES, (0.3, 0.3, 0.4), strict=True):
-        so_far = known.setdefault(str(rows), {"seed": 0, "hits": {}})
+    for rows, share in zip(SIZES, (0.25, 0.3, 0.45), strict=True):
+        hits = known.setdefault(str(rows), {})
         began = time.monotonic()
         with ProcessPoolExecutor(workers) as pool:
-            while time.monotonic() - began < share * seconds:
-                some = range(so_far["seed"], so_far["seed"] + (4 * workers if rows < 100_000 else workers))
-                for found in pool.map(_task, [(one, rows) for one in some]):
+            while not hits or time.monotonic() - began < share * seconds:
+                first = min((hits.get(name, {"next": 0})["next"] for name in QUESTIONS), default=0)
+                later = [one["next"] for one in hits.values() if one["next"] > first]
+                stop = min([first + DEAR if rows < 100_000 else first + 4, *later])
+                due = [name for name in QUESTIONS if hits.get(name, {"next": 0})["next"] <= first]
+                tasks = []
+                for seed in range(first, stop):
+                    asked = [name for name in due if seed % QUESTIONS[name][1] == 0]
+                    tasks += [(seed, rows, asked)] if asked else []
+                for found in pool.map(_task, tasks):
                     for name, (inside, conservative) in found.items():
-                        tried, held, always = so_far["hits"].get(name, (0, 0, True))
-                        so_far["hits"][name] = (tried + len(inside), held + sum(inside), always and all(conservative))
-                so_far["seed"] = some.stop
+                        one = hits.setdefault(name, {"tried": 0, "held": 0, "conservative": True, "next": 0})
+                        one["tried"] += len(inside)
+                        one["held"] += sum(inside)
+                        one["conservative"] &= all(conservative)
+                for name in due:
+                    hits[name]["next"] = stop
                 if kept is not None:
-                    kept.write_text(json.dumps(known))
-        yield rows, so_far["hits"]
+                    beside = kept.with_suffix(".part")
+                    beside.write_text(json.dumps(known))
+                    beside.replace(kept)
+        yield rows, hits
 
 
 def page(seconds, kept=None):
@@ -329,11 +343,11 @@ def page(seconds, kept=None):
     for name in QUESTIONS:
         parts = []
         for rows in SIZES:
-            tried, held, _ = found[rows][name]
+            tried, held = found[rows][name]["tried"], found[rows][name]["held"]
             parts.append(f"{held / tried:.1%} of {tried:,}")
             if held < least_hits(tried, cells):
                 missed.append(f"{name}, {rows:,} rows: {parts[-1]}")
-        kind = "conservative" if all(found[rows][name][2] for rows in SIZES) else ""
+        kind = "conservative" if all(found[rows][name]["conservative"] for rows in SIZES) else ""
         asked = QUESTIONS[name][0]
         said = f"`{asked}`" if isinstance(asked, str) else asked.text
         lines.append(f"| {name} | {said} | {' | '.join(parts)} | {kind} |")
