@@ -354,9 +354,10 @@ def page(seconds, kept=None):
     head = " | ".join(f"{rows:,} rows" for rows in SIZES)
     text = f"""# How often intervals of estimates hold the truth
 
-Made by `make coverage`: for ten minutes, tables are made, released and asked again and again, each time with new
-secrets and new noise. How often that is depends on the machine; few repeats tell little. In each cell: how many of the
-95% intervals held the truth, of how many. A question with several answers counts each of them. At least 95% less three
+Made by `make coverage`: tables are made, released and asked again and again, each time with new secrets and new noise,
+for ten minutes, or for longer with a file that keeps the counts. How often that is depends on the machine; few repeats
+tell little. In each cell: how many of the 95% intervals held the truth, of how many. A question with several answers
+counts each of them; one that takes seconds is asked of each {DEAR}th table only. At least 95% less three
 standard errors is wanted, corrected
 for the {cells} cells of this table; more than 97% is to be expected where the method is conservative, that is, where
 the interval covers what the counts cannot tell, too. See [the guide](guides/use-a-sanitized-table.md) and
