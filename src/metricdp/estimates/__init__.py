@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
     from metricdp.estimates.foresight import Foresight, foresee
     from metricdp.estimates.logistic import LogisticRegression
+    from metricdp.estimates.place_questions import Flows, HeatMap
     from metricdp.estimates.results import Estimate, Estimates
 else:
     __getattr__, __dir__ = lazily(
@@ -24,7 +25,9 @@ else:
             "Estimate": "results",
             "Estimates": "results",
             "FittedShares": "deconvolution",
+            "Flows": "place_questions",
             "Foresight": "foresight",
+            "HeatMap": "place_questions",
             "LogisticRegression": "logistic",
             "MeanCurve": "collections",
             "MovedColumn": "comparison",
@@ -44,7 +47,9 @@ __all__ = [
     "Estimate",
     "Estimates",
     "FittedShares",
+    "Flows",
     "Foresight",
+    "HeatMap",
     "LogisticRegression",
     "MeanCurve",
     "MovedColumn",

@@ -81,6 +81,7 @@ class LinearEstimator:
         self.z_biased = NormalDist().inv_cdf(1 - self.chance * (1 - _REGION_SHARE) / 2)
         self._scores: dict[tuple[str, bytes], OutputScore] = {}
         self._regions: dict[str, FittingRegion] = {}
+        self._offs: dict[tuple[str, bytes], float] = {}
 
     @property
     def rows(self) -> float:
@@ -316,7 +317,10 @@ class LinearEstimator:
         return abs(one.weight) * bound * (1.0 if one.number is None else self._farthest(one.number))
 
     def _mean_off(self, name: str, off: Floats) -> float:
-        return max(0.0, self.region(name).most(off))
+        key = name, off.tobytes()
+        if key not in self._offs:
+            self._offs[key] = max(0.0, self.region(name).most(off))
+        return self._offs[key]
 
     def _most(self, name: str, factor: SecretFunction) -> float:
         law, score = self.counted.laws[name], self.score(name, factor)

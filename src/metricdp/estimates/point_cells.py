@@ -139,6 +139,7 @@ class ReleasedCells(Askable):
             return DayPoints(called) if values and isinstance(values[0], dt.date) else LinePoints(called)
         other = {
             "set": "; ask with metricdp.estimates.TopElements",
+            "place": "; ask with metricdp.estimates.HeatMap or Flows",
             "series": "; ask with metricdp.estimates.MeanCurve",
         }
         raise ArgumentError(

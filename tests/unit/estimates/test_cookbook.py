@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import metricdp as mdp
-from metricdp.estimates import MeanCurve, TopElements, estimate
+from metricdp.estimates import HeatMap, MeanCurve, TopElements, estimate
 from metricdp.tables import sanitize
 from tests.guides import GUIDES, blocks
 
@@ -65,3 +65,13 @@ def test_hobbies():
     for (label,), (one,) in zip(found.groups, found.found, strict=True):
         assert one.value == pytest.approx(present[:, names.index(label)].sum(), abs=200)
         assert one.interval[0] <= present[:, names.index(label)].sum() <= one.interval[1]
+
+
+def test_locations():
+    random = np.random.default_rng(4)
+    north, east = 48.85 + random.normal(size=ROWS) * 0.01, 2.35 + random.normal(size=ROWS) * 0.02
+    table = released({"lat": north, "lon": east}, "place")
+    assert 'HeatMap("place", 2, 2, bounds=(48.80, 2.25, 48.90, 2.45))' in asked()
+    found = estimate(table, HeatMap("place", 2, 2, bounds=(48.80, 2.25, 48.90, 2.45)), confidence=0.9999)
+    truth = ((north >= 48.85) & (east < 2.35)).sum()
+    assert found.found[0][0].interval[0] <= truth <= found.found[0][0].interval[1]
