@@ -184,7 +184,7 @@ class PlaceLaw(ColumnLaw):
         return np.append(most.ravel(), np.zeros(len(self.matrix) - most.size))
 
     @cached_property
-    def path(self) -> ScorePath:  # type: ignore[override]
+    def path(self) -> ScorePath:
         """Scores for questions about it."""
         return PlacePath(self)
 
