@@ -7,7 +7,7 @@
     python benchmarks/maps.py --plot growth.png      # time and memory against the number of places
 
 The instances are made here, from fixed seeds. In all of them the level is 1 for the median distance of a place to its
-nearest neighbour, and the loss is the distance in that unit:
+nearest neighbour; the loss is the distance in the unit of the places themselves (a side of the town, minutes, metres):
 
     city N     places drawn from a mixture of Gaussians, the prior its density
     skew N     the same with the density times draws from a Pareto law of exponent 1.1
