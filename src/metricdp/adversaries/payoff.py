@@ -15,7 +15,7 @@ import numpy as np
 from metricdp.adversaries.pictures import SurfacePicture, lattice
 from metricdp.channels.cells import number_text
 from metricdp.channels.serialize import label_document
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, TooLargeError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.results import Result
 from metricdp.exact.weights import Weights
@@ -26,6 +26,8 @@ __all__ = ["Gain", "Loss", "Payoff", "place_of", "read_only"]
 
 
 _PRINTED = 12
+
+_MOST_PRIORS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,10 +185,20 @@ class Payoff(Result):
         Args:
             steps: probabilities are multiples of 1 / steps.
 
+        Raises:
+            TooLargeError: the lattice has more than a million priors.
+
         >>> from metricdp.adversaries import as_loss
         >>> as_loss("bin", "ab").picture(2).values.tolist()
         [0.0, 0.5, 0.0]
         """
+        count = math.comb(steps + len(self.secrets) - 1, steps)
+        if count > _MOST_PRIORS:
+            raise TooLargeError(
+                f"a picture over the priors of {len(self.secrets)} secrets would have {float(count):.0e} of them: "
+                "adversaries.restricted(loss, points) with two or three secrets has few",
+                f"{float(count):.0e} priors",
+            )
         priors = lattice(len(self.secrets), steps)
         names = tuple(visible(str(secret)) for secret in self.secrets)
         return SurfacePicture(names, priors, self._best(priors @ self.matrix.T), f"{self._measures}, {self.name}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from metricdp.errors import ArgumentError, MissingExtraError
+from metricdp.plots.arguments import as_figure, as_panel
 from metricdp.plots.svg import INK, literal, quietly
 from metricdp.visible import visible
 
@@ -59,6 +60,8 @@ FAINT = "#8a9099"
 TEXT = 8.0
 _WIDTH = 3.5  # inches: a column of a paper with two
 _DOTS = 160
+_FEW_NAMES, _SHORT_NAME = 3, 22
+_LINE = 0.16  # inches: a line of a legend
 
 _WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _DATA: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
@@ -122,6 +125,7 @@ def canvas(
         figure = figure_class(figsize=(width, height), layout="constrained")
         return figure, figure.add_subplot(projection=projection)
     wanted = projection or "rectilinear"
+    ax = as_panel(ax)
     if ax.name != wanted:
         raise ArgumentError(f"this plot needs a panel made with projection={wanted!r}, and ax has {ax.name!r}")
     found = ax.get_figure(root=True)
@@ -143,8 +147,22 @@ def dress(axes: Axes, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def legend(axes: Axes, **options: Any) -> None:
-    """The names of what was drawn, if there are several or one that says something."""
+    """The names of what was drawn, if there are several or one that says something.
+
+    In a figure of our own many names, or long ones, stand below the panel, where they hide nothing.
+    """
     names = [name for name in axes.get_legend_handles_labels()[1] if name]
+    if not options and (len(names) > _FEW_NAMES or max(map(len, names), default=0) > _SHORT_NAME):
+        figure = axes.get_figure(root=True)
+        if figure is not None and figure.get_layout_engine() is not None and len(figure.axes) == 1:
+            columns = 2 if max(map(len, names)) <= _SHORT_NAME else 1
+            figure.legend(
+                *axes.get_legend_handles_labels(), loc="outside lower left", ncols=columns, frameon=False,
+                fontsize=TEXT - 1, handlelength=2.2,
+            )  # fmt: skip
+            width, height = figure.get_size_inches()
+            figure.set_size_inches(width, height + _LINE * -(-len(names) // columns))
+            return
     if names:
         axes.legend(**({"frameon": False, "fontsize": TEXT - 1, "handlelength": 2.2, "borderaxespad": 0.3} | options))
 
@@ -176,6 +194,7 @@ def words_of(figure: Figure) -> str:
     >>> words_of(curves({"rising": [1, 2]}, [0, 1], x="ε", y="bits"))
     'Curves of bits over ε from 0 to 1: rising, from 1 to 2.'
     """
+    figure = as_figure(figure, "words_of")
     told = [_WORDS.get(axes) or _by_its_labels(axes) for axes in figure.axes if axes.get_label() != "<colorbar>"]
     title = figure.get_suptitle()
     return " ".join(part for part in [f"{title}." if title else "", *told] if part)
@@ -195,7 +214,7 @@ def data_of(figure: Figure) -> list[dict[str, Any]]:
     >>> data_of(curves({"rising": [1, 2]}, [0, 1], x="ε", y="bits"))[0]["lines"]
     [{'name': 'rising', 'x': [0.0, 1.0], 'y': [1.0, 2.0]}]
     """
-    return [_DATA[axes] for axes in figure.axes if axes in _DATA]
+    return [_DATA[axes] for axes in as_figure(figure, "data_of").axes if axes in _DATA]
 
 
 def named(things: Mapping[str, Any] | Sequence[Any], what: str) -> dict[str, Any]:

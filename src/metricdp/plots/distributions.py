@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metricdp.errors import ArgumentError
+from metricdp.plots.arguments import as_mapping, as_numbers
 from metricdp.plots.canvas import COLOURS, DASHES, canvas, dress, legend, noted, shortened
 from metricdp.plots.svg import ACCENT, MARK
 
@@ -48,6 +49,8 @@ def distributions(
     >>> data_of(figure)[0]["shares"]["released"]
     [0.6, 0.4]
     """
+    given = as_mapping(shares, "distributions", '{"secret": [0.5, 0.5]}')
+    shares = {name: as_numbers(part, "distributions").tolist() for name, part in given.items()}
     size = len(next(iter(shares.values()), []))
     bounds: Any = np.arange(size + 1) - 0.5 if edges is None else np.asarray(edges, dtype=np.float64)
     named = labels is not None and len(labels) == size

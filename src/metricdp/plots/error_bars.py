@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from metricdp.errors import ArgumentError
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.canvas import FAINT, canvas, dress, noted, shortened
 from metricdp.plots.svg import ACCENT
 
@@ -64,7 +65,9 @@ def error_bars(
     >>> data_of(error_bars(picture))[0]["answers"][0]
     {'group': 'F', 'value': 12.5, 'error_bar': 4.0, 'tells': True}
     """
-    picture = answers if isinstance(answers, AnswerPicture) else _picture_of(answers, name)
+    picture = as_picture(
+        answers, AnswerPicture, "error_bars", "the answers to a question, as ask gives them, or an AnswerPicture", name
+    )
     rows = range(len(picture.groups))
     if not picture.groups or len(picture.groups) > _MOST:
         raise ArgumentError(
@@ -98,15 +101,6 @@ def error_bars(
     head = f"{title}. " if title else ""
     words = "; ".join(f"{one['group'] or 'all'} {one['value']} ± {one['error_bar']}" for one in told[:_MOST])
     return noted(figure, axes, f"{head}{what}: {words}.", kept)
-
-
-def _picture_of(answers: Any, name: str | None) -> AnswerPicture:
-    if not hasattr(answers, "picture"):
-        raise ArgumentError("error_bars takes the answers to a question, as ask gives them, or an AnswerPicture")
-    picture = answers.picture(name)
-    if not isinstance(picture, AnswerPicture):
-        raise ArgumentError("error_bars takes the answers to a question: this has another kind of picture")
-    return picture
 
 
 def _number(value: Any) -> float:

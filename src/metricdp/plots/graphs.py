@@ -11,6 +11,7 @@ import numpy as np
 from metricdp.channels.channel import Channel
 from metricdp.metrics.picture import GraphPicture
 from metricdp.metrics.space import Space
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, noted, shortened
 from metricdp.plots.svg import INK, literal
 
@@ -57,7 +58,7 @@ def graph(
     >>> [edge[:2] for edge in mdp.plots.data_of(figure)[0]["edges"]]
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
-    picture = space.picture()
+    picture = as_picture(space, GraphPicture, "graph", "a Space, such as mdp.Space.line(3)")
     at = np.array(picture.places if places is None else [tuple(map(float, places[p])) for p in space.points])
     called = [(names or {}).get(point, name) for point, name in zip(space.points, picture.names, strict=True)]
     tight = _tight(space, channel)
@@ -83,11 +84,13 @@ def graph(
         axes.plot(*at[way].T, color=COLOURS[4], linewidth=4, alpha=0.7, zorder=1.5, solid_capstyle="round")
     axes.scatter(at[:, 0], at[:, 1], s=24, color=COLOURS[0], zorder=4, linewidths=0)
     if len(called) <= _MOST_NAMES:
+        from matplotlib.patheffects import withStroke
+
         shift = (0, -11) if line else (4, 4)
         for (x, y), name in zip(at.tolist(), called, strict=True):
             axes.annotate(
                 shortened(name, 18), (x, y), shift, textcoords="offset points", fontsize=TEXT - 1, color=INK,
-                ha="center" if line else "left", zorder=5,
+                ha="center" if line else "left", zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")],
             )  # fmt: skip
     axes.set_axis_off()
     axes.margins(0.12, 0.25 if line else 0.15)

@@ -72,7 +72,7 @@ def heat_map(
     shows = f"probability of the {'release' if prior is None else 'secret'}, given the "
     shows += "secret" if prior is None else "release"
     most = max(matrix.shape)
-    side = float(np.clip(0.34 * most, 4.0, 8.5))
+    side = float(np.clip(0.34 * most, 2.4, 8.5))
     width, height = side * matrix.shape[1] / most + 2.2, side * matrix.shape[0] / most + 1.4
     figure, axes = canvas(ax, height, width=width)
     _shades(figure, axes, matrix, shows)

@@ -9,6 +9,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
+from metricdp.plots.arguments import as_numbers
 from metricdp.plots.canvas import canvas, dress, legend, named, noted, shortened, style
 from metricdp.plots.svg import INK
 
@@ -50,7 +51,7 @@ def histogram(
     >>> data_of(figure)[0]["series"][0]["counts"]
     [2, 1]
     """
-    lists = {name: np.asarray(part, dtype=np.float64) for name, part in _lists(values).items()}
+    lists = {name: as_numbers(part, "histogram") for name, part in _lists(values).items()}
     everything = np.concatenate(list(lists.values())) if lists else np.empty(0)
     if not len(everything) or not np.isfinite(everything).all():
         raise ArgumentError("histogram wants at least one number, and finite ones")

@@ -11,6 +11,7 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
 from metricdp.mechanisms.mechanism import Mechanism
+from metricdp.plots.arguments import as_mapping, as_numbers
 from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
 from metricdp.visible import visible
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["curves", "usefulness"]
 
 _RADII = 121
+_FEW_PLACES = 8
 
 Line = Callable[[float], Any] | Sequence[Any] | Floats
 
@@ -62,14 +64,16 @@ def curves(
     >>> figure.axes[0].get_xlabel(), data_of(figure)[0]["lines"][0]["y"]
     ('radius, m', [0.0, 2.0])
     """
+    lines = as_mapping(lines, "curves", '{"loss": [1, 2]}')
     if not lines:
         raise ArgumentError("curves wants at least one line")
     figure, axes = canvas(ax)
-    drawn = []
+    drawn, at = [], set[float]()
     for place, (name, line) in enumerate(lines.items()):
         xs, ys = _values(name, line, over)
         look = style(place)
-        axes.plot(xs, ys, label=shortened(name, 40), linewidth=1.5, **look)
+        at |= {value for value in xs.tolist() if math.isfinite(value)}
+        axes.plot(xs, ys, label=shortened(name, 52), linewidth=1.5, **look)
         beside = [(float(a), float(b)) for a, b in (points or {}).get(name, ())]
         if beside:
             axes.plot(*zip(*beside, strict=True), "o", color=look["color"], markersize=3.5, clip_on=False)
@@ -84,6 +88,8 @@ def curves(
         )  # fmt: skip
     if log:
         axes.set_yscale("log")
+    if len(at) < _FEW_PLACES and all(place == int(place) for place in at):
+        axes.set_xticks(sorted(at), [str(int(place)) for place in sorted(at)])  # counts have no halves
     dress(axes, x, y, title)
     legend(axes)
     data = {"plot": "curves", "x": x, "y": y, "lines": drawn, "marks": dict(marks or {}), "spans": dict(spans or {})}
@@ -117,6 +123,10 @@ def usefulness(
     >>> figure.axes[0].get_xlabel()
     'distance from the secret, days'
     """
+    mechanisms = as_mapping(mechanisms, "usefulness", '{"mine": mdp.laplace(metric)}')
+    for mechanism in mechanisms.values():
+        if not isinstance(mechanism, Mechanism):
+            raise ArgumentError(f"usefulness takes mechanisms by name, not {type(mechanism).__name__}")
     if not mechanisms:
         raise ArgumentError("usefulness wants at least one mechanism")
     listed = list(mechanisms.values())
@@ -132,19 +142,15 @@ def usefulness(
 
 def _values(name: str, line: Any, over: Any) -> tuple[Floats, Floats]:
     if isinstance(line, tuple) and len(line) == 2 and np.ndim(line[0]) == 1:
-        xs, ys = (np.array([_number(value) for value in part]) for part in line)
+        xs, ys = (as_numbers(part, "curves") for part in line)
     elif over is None:
         raise ArgumentError(f"{name!r} wants over=, the numbers at which it is drawn")
     else:
-        xs = np.array([float(value) for value in over])
-        ys = np.array([_number(line(float(value))) for value in over] if callable(line) else [*map(_number, line)])
+        xs = as_numbers(over, "curves")
+        ys = as_numbers([line(value) for value in xs.tolist()] if callable(line) else line, "curves")
     if len(xs) != len(ys):
         raise ArgumentError(f"{name!r} has {len(ys)} values at {len(xs)} places")
     return xs, ys
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _plain(values: Floats) -> list[float | None]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.mechanisms.picture import NoisePicture, short_number
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.canvas import canvas, noted
 from metricdp.plots.svg import ACCENT, INK, MARK, literal
 
@@ -34,7 +35,7 @@ def noise_figure(mechanism: Mechanism, unit: str | None = None, ax: Axes | None 
     >>> noise_figure(mdp.laplace(mdp.metrics.absolute().within(5)), "euros").axes[0].get_xlabel()
     'released - secret, euros'
     """
-    picture = mechanism.picture(unit)
+    picture = as_picture(mechanism, NoisePicture, "noise_figure", "a mechanism, such as mdp.laplace(metric)", unit)
     height = max(_SIZE[1], 0.26 * len(picture.places) + 0.6) if picture.shape == "table" else _SIZE[1]
     figure, axes = canvas(ax, height, width=_SIZE[0])
     {"curve": _curve, "bars": _bars, "table": _table}[picture.shape](axes, picture)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["mechanism_map"]
 
 _GRID = 81
+_SIDES: tuple[tuple[tuple[int, int], Literal["left", "right"]], ...] = (
+    ((3, 3), "left"),
+    ((3, -8), "left"),
+    ((-3, 3), "right"),
+)
+"""Where the names of places stand, in turn, so that neighbours do not cover each other."""
+
 _SHARES = (0.5, 0.95)
 
 Place = Sequence[float]
@@ -96,9 +103,12 @@ def mechanism_map(
             Circle((place[0], place[1]), radius, fill=False, linewidth=1.2, label=shortened(name, 34), **look)
         )
     panel.scatter(*middle, s=46, color=COLOURS[1], marker="X", label="secret", zorder=5, linewidths=0)
-    for name, place in others.items():
+    for number, (name, place) in enumerate(others.items()):
         panel.scatter(*place, s=10, color=INK, zorder=4, linewidths=0)
-        axes.annotate(shortened(name, 20), tuple(place), (3, 3), textcoords="offset points", fontsize=TEXT - 1.5)
+        shift, side = _SIDES[number % len(_SIDES)]
+        axes.annotate(
+            shortened(name, 20), tuple(place), shift, textcoords="offset points", fontsize=TEXT - 1.5, ha=side
+        )
     axes.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
     axes.set_aspect("equal")
     east = f"east of the secret, {unit}" if metric.on_globe else unit

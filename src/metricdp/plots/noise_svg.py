@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.mechanisms.picture import NoisePicture, short_number
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.svg import ACCENT, MARK
 from metricdp.visible import visible
 
@@ -35,7 +36,7 @@ def noise_svg(mechanism: Mechanism, unit: str | None = None, title: str = "") ->
     >>> "released - secret, euros" in noise_svg(mdp.laplace(mdp.metrics.absolute().within(5)), "euros")
     True
     """
-    picture = mechanism.picture(unit)
+    picture = as_picture(mechanism, NoisePicture, "noise_svg", "a mechanism, such as mdp.laplace(metric)", unit)
     height = _TOP + _BOTTOM + _ROW * len(picture.places) if picture.shape == "table" else _HEIGHT
     parts = _table(picture) if picture.shape == "table" else _axis(picture, height)
     if picture.radius is not None:

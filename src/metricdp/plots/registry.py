@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from metricdp.errors import ArgumentError
 from metricdp.extensions import Registry
 
 if TYPE_CHECKING:
@@ -56,4 +57,6 @@ def draw(name: str, *arguments: Any, **options: Any) -> Figure:
     >>> draw("noise", mdp.laplace(mdp.metrics.absolute().within(5)), "euros").axes[0].get_xlabel()
     'released - secret, euros'
     """
+    if not isinstance(name, str):
+        raise ArgumentError(f"draw takes the name of a plot, not {type(name).__name__}")
     return PLOTS[name.replace("-", "_")](*arguments, **options)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metricdp.errors import ArgumentError
+from metricdp.plots.arguments import as_figure
 from metricdp.plots.canvas import words_of
 from metricdp.plots.svg import quietly
 from metricdp.sources.whole_files import appearing
@@ -51,6 +52,9 @@ def save(figure: Figure, path: str | Path, form: str | None = None, *, overwrite
     ...     [file.name for file in Path(folder).iterdir()]
     ['noise.svg']
     """
+    figure = as_figure(figure, "save")
+    if not isinstance(path, str | Path):
+        raise ArgumentError(f"save takes the path of a file, not {type(path).__name__}")
     place = Path(path)
     wanted = place.suffix.lower()[1:] if form is None else form
     if wanted not in _UNDATED:

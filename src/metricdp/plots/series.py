@@ -9,6 +9,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
+from metricdp.plots.arguments import as_mapping, as_numbers
 from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
 from metricdp.plots.svg import INK
 
@@ -55,12 +56,13 @@ def traces(
     >>> traces([1, 2], {"ε = 1": [1.5, 1.5]}, x="time, s", y="power, W").axes[0].get_ylabel()
     'power, W'
     """
-    released = dict(after or {})
-    listed = ([] if before is None else [("secret", before)]) + list(released.items())
+    released = {} if after is None else as_mapping(after, "traces", '{"ε = 1": [1.5, 2]}')
+    given = {} if before is None else {"secret": before}
+    listed = [(name, as_numbers(part, "traces")) for name, part in (*given.items(), *released.items())]
     if not listed:
         raise ArgumentError("traces wants the secret values, releases of them, or both")
     length = len(listed[0][1])
-    at = np.arange(length, dtype=np.float64) if times is None else np.array([float(time) for time in times])
+    at = np.arange(length, dtype=np.float64) if times is None else as_numbers(times, "traces")
     for name, values in listed:
         if len(values) != len(at):
             raise ArgumentError(f"{name!r} has {len(values)} values for {len(at)} times")

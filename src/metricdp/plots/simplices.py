@@ -13,6 +13,7 @@ from metricdp.adversaries.pictures import SimplexLayer, SimplexPicture
 from metricdp.channels.channel import Channel
 from metricdp.errors import ArgumentError, TooLargeError
 from metricdp.exact.arrays import Floats
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.canvas import FAINT, TEXT, canvas, dress, legend, noted, shortened, style
 from metricdp.plots.hulls import faces_in_space, ring_in_plane
 from metricdp.plots.svg import INK, literal
@@ -107,10 +108,7 @@ def _pictures(thing: Any, prior: Any, secrets: Sequence[Any] | None) -> Iterable
     elif isinstance(thing, Channel) or not hasattr(thing, "picture"):
         yield hyper(prior, thing).picture("channel")
     else:
-        found = thing.picture()
-        if not isinstance(found, SimplexPicture):
-            raise ArgumentError(f"the picture of a {type(thing).__name__} is not one of beliefs")
-        yield found
+        yield as_picture(thing, SimplexPicture, "simplex", "hypers, priors, channels, vertices or kernels")
 
 
 def _are_beliefs(listed: Sequence[Any], secrets: Sequence[Any] | None) -> bool:

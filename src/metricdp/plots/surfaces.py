@@ -8,6 +8,7 @@ import numpy as np
 
 from metricdp.adversaries.pictures import SurfacePicture
 from metricdp.errors import TooLargeError
+from metricdp.plots.arguments import as_picture
 from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, dress, noted, shortened
 from metricdp.plots.svg import INK, literal
 
@@ -39,7 +40,7 @@ def surface(thing: Any, *, title: str = "", ax: Axes | None = None) -> Figure:
     >>> mdp.plots.data_of(figure)[0]["shows"]
     'uncertainty, nib'
     """
-    picture: SurfacePicture = thing if isinstance(thing, SurfacePicture) else _asked(thing)
+    picture = as_picture(thing, SurfacePicture, "surface", "a Loss or a Gain, as adversaries.as_loss makes one")
     count = len(picture.secrets)
     if count not in (2, 3):
         raise TooLargeError(
@@ -61,11 +62,6 @@ def surface(thing: Any, *, title: str = "", ax: Axes | None = None) -> Figure:
     corners = ", ".join(picture.secrets)
     words = f"{head}{picture.shows} over all priors of {corners}: from {low:.3g} to {high:.3g}."
     return noted(figure, axes, words[:1].upper() + words[1:], {"plot": "surface"} | picture.to_json())
-
-
-def _asked(thing: Any) -> SurfacePicture:
-    found: SurfacePicture = thing.picture()
-    return found
 
 
 def _over_a_triangle(ax: Axes | None, picture: SurfacePicture) -> tuple[Figure, Axes]:

@@ -50,6 +50,9 @@ def to_svg(figure: Figure, title: str) -> str:
 
     import matplotlib
 
+    from metricdp.plots.arguments import as_figure
+
+    figure = as_figure(figure, "to_svg")
     text = io.StringIO()
     # Text stays text, and names are the same each time.
     with quietly(), matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": title}):

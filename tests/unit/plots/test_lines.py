@@ -21,7 +21,7 @@ def test_curves_of_several_kinds():
     )
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == ("ε", "leakage, bits", "Bounds")
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["a list", "a function", "its own", "none exists"]
     assert [text.get_text() for text in axes.texts] == ["ln 2"]
     styles = {(line.get_color(), str(line.get_linestyle())) for line in axes.get_lines()[:3]}
