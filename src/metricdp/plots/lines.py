@@ -125,7 +125,7 @@ def usefulness(
     """
     mechanisms = as_mapping(mechanisms, "usefulness", '{"mine": mdp.laplace(metric)}')
     for mechanism in mechanisms.values():
-        if not isinstance(mechanism, Mechanism):
+        if not callable(getattr(mechanism, "probability_within", None)):
             raise ArgumentError(f"usefulness takes mechanisms by name, not {type(mechanism).__name__}")
     if not mechanisms:
         raise ArgumentError("usefulness wants at least one mechanism")
