@@ -3,6 +3,7 @@
     python benchmarks/queries.py                # sections 4.1 to 4.4, bias, and times: some minutes
     python benchmarks/queries.py --quick        # a tenth of the workloads
     python benchmarks/queries.py --only times   # one part: 4.1, 4.2, 4.3, 4.4, bias or times
+    python benchmarks/queries.py --peers FOLDER --fair fair.csv     # answers beside other libraries: see answers.py
 
 The data of sections 4.1, 4.2 and 4.4 are made here from a seed: 50 places, uniform in a square of side 100, with the
 Euclidean metric. Those of section 4.3 are the cities of the United States that ship with the package, the 741 largest,
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -270,7 +272,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the workloads")
     parser.add_argument("--only", choices=PARTS, help="one part")
+    parser.add_argument("--peers", help="answers beside other libraries: a folder with an environment for each of them")
+    parser.add_argument("--fair", help="fair.csv of statsmodels, the second table of that")
     options = parser.parse_args()
+    if options.peers is not None:
+        sys.path.insert(0, str(Path(__file__).parent))
+        from answers import compare
+
+        compare(options.peers, options.fair)
+        return
     for name, part in PARTS.items():
         if options.only in (None, name):
             start = time.perf_counter()

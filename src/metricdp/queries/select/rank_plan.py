@@ -143,12 +143,13 @@ def _spacing(places: int, ramp: int) -> int:
 def _scores(line: ValueLine, percent: Fraction, ramp: int, rate: Fraction) -> RankScores:
     """The losses to draw by.
 
-    A margin of 8 / rate records makes the chance of a miss e^-8 or less wherever a value is shared by many. At the
+    A margin of 2 / rate records makes misses rarer where a value is shared by many: by e^-2 where the rank lies deep in
+    it. A wider one would move ranks that lie near the end of a shared value over to the empty places beside it. At the
     ends, so many records are needed in the window that all the empty places beyond are drawn with a chance of e^-4.
     """
     target, spacing = RankTarget(percent), _spacing(line.places, ramp)
     if not target.extreme:
-        return RankScores(target, line.places, ramp, spacing, math.ceil(8 / rate) if ramp == 1 else 0)
+        return RankScores(target, line.places, ramp, spacing, math.ceil(2 / rate) if ramp == 1 else 0)
     need = math.ceil(2 * (4 + math.log(line.places)) / float(rate))
     return RankScores(target, line.places, ramp, spacing, 0, need, max(1, line.places // 64))
 
