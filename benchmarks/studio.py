@@ -18,23 +18,47 @@ WATCH = """() => {
     new MutationObserver(() => { window.changed = performance.now(); })
         .observe(document.querySelector('.studio-page'), {subtree: true, childList: true, characterData: true});
 }"""
-MOVE = """async ([name, up]) => {
-    const control = document.querySelector(`input[aria-label="${name}"]`);
+MOVE = """async ([name, up, row]) => {
+    const control = document.querySelector(`input[aria-label="${name}"]`)
+        || document.querySelector(name === 'a drag' ? '.drawn' : 'none');
     const begin = performance.now();
     window.changed = 0;
-    control[up ? 'stepUp' : 'stepDown']();
-    control.dispatchEvent(new Event('input', {bubbles: true}));
+    if (name === 'a drag') {
+        const box = control.getBoundingClientRect();
+        const at = {clientX: box.left + box.width * (0.3 + 0.01 * row), clientY: box.top + box.height * 0.6,
+                    buttons: 1, bubbles: true, pointerId: 1};
+        control.dispatchEvent(new PointerEvent('pointerdown', at));
+    } else {
+        control[up ? 'stepUp' : 'stepDown']();
+        control.dispatchEvent(new Event('input', {bubbles: true}));
+    }
     while (performance.now() - begin < 5000 && (!window.changed || performance.now() - window.changed < 60)) {
         await new Promise(done => setTimeout(done, 4));
     }
     return window.changed ? window.changed - begin : 5000;
 }"""
-NUMBERS = ["Factor", "at a distance of", "First secret", "Second secret", "Released", "How likely: 50"]
-PLACES = ["Factor", "at a distance of", "Width of the map", "How likely: middle"]
+SHARED = ["Factor", "at a distance of", "a drag"]
+DOTS = ("First secret", "Second secret", "Released")
+NUMBERS = [
+    *SHARED,
+    *DOTS,
+    *(f"How likely: {12.5 * place:g}" for place in range(9)),
+]
+CORNERS = ("north-west", "north", "north-east", "west", "middle", "east", "south-west", "south", "south-east")
+PLACES = [
+    *SHARED,
+    "Width of the map",
+    *(
+        f"{name}: {axis}"
+        for name in ("First secret", "Second secret", "Released")
+        for axis in ("latitude", "longitude")
+    ),
+    *(f"How likely: {name}" for name in CORNERS),
+]
 
 
 def measured(page, name, repeats):
-    times = sorted(page.evaluate(MOVE, [name, row % 2 == 0]) for row in range(repeats))
+    times = sorted(page.evaluate(MOVE, [name, row % 2 == 0, row]) for row in range(repeats))
     return times[len(times) // 2], times[min(len(times) - 1, int(0.95 * len(times)))]
 
 
@@ -59,7 +83,7 @@ def main():
                 page.evaluate(WATCH)
                 for name in names:
                     half, most = measured(page, name, repeats)
-                    print(f"{kind:8} {name:20} median {half:5.0f} ms   p95 {most:5.0f} ms")
+                    print(f"{kind:8} {name:30} median {half:5.0f} ms   p95 {most:5.0f} ms")
             browser.close()
     finally:
         process.kill()
