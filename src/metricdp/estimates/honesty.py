@@ -43,6 +43,11 @@ def notes_on(
             f"The interval is half of all that the answer can be, or more: {rows} rows at this level tell next to "
             "nothing about it."
         )
+    if width == 0 and found.low < found.high:
+        notes.append(
+            "Such released values hardly ever occur under this policy: the whole interval lay beyond what the answer "
+            "can be. Few rows, or a table that was edited or released under another policy."
+        )
     if found.biased and width > 3 * scale * found.noise:
         for name in columns:
             law = counted.laws.get(name)

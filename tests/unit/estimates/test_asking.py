@@ -387,3 +387,11 @@ def test_seconds_are_said_to_be_seconds(released):
     found = estimate(released, "select avg(shift), avg(took), count(*)")
     assert found.notes[-2:] == ("shift is in seconds since midnight.", "took is in seconds.")
     assert "took is in seconds." in str(found)
+
+
+def test_an_interval_beyond_all_that_can_be_says_so():
+    entry = {"type": "category", "values": ["f", "m"], "factor": 3, "missing": "secret"}
+    released = pa.table({"sex": pa.array([None] * 50, pa.string())})
+    found = estimate(released, "select count(*) where sex = 'f'", policy={"format": 2, "columns": {"sex": entry}}).only
+    assert found.interval == (0, 0)
+    assert "hardly ever occur" in " ".join(found.notes)
