@@ -28,7 +28,7 @@ class RankPlan:
     Attributes:
         line: the places that can be drawn.
         choice: the draw.
-        width: that of the error bar; None for a minimum or maximum, which is known to lie beyond the answer.
+        width: that of the error bar; None for a minimum or maximum, of which the bounds alone are known for sure.
         error_to_expect: an error that is not exceeded with 95%, in the unit of the values, if as many records as there
             can be are spread evenly over the groups and between the bounds. Mechanisms are compared by it.
         bar_to_expect: the error bar, in the same case.
@@ -57,7 +57,7 @@ class RankPlan:
         """
         place = self.choice.draw(tally) if known is None else known
         if self.width is None:
-            return place, place if self.choice.scores.target.percent == 0 else self.line.places - 1 - place
+            return place, max(place, self.line.places - 1 - place)
         return place, self.width.draw(tally, place)
 
     @property
@@ -73,10 +73,9 @@ class RankPlan:
         if ramp > 1:
             told += f", counted softly over {self.line.shown_width(ramp):,.6g} so that near values are told apart less"
         if target.extreme:
-            end = "below" if target.percent == 0 else "above"
             told += (
-                f"; nobody can know the very last value, so some records may lie {end} it, and the error bar reaches "
-                "to the bound"
+                "; nobody can know the very last value: some records may lie beyond what is drawn, or none may come near "
+                "it, so the error bar reaches to the bound that is farther off"
             )
         return f"{told}; less error than noise on the answer is to be expected, and nothing is known to be the best"
 

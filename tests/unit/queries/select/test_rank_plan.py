@@ -66,4 +66,4 @@ def test_the_ends_are_looked_for_inside(name):
     ranks = planned(f"select {name}(age) from t").ranks
     assert ranks.width is None
     assert ranks.choice.scores.need > 0
-    assert "error bar reaches to the bound" in ranks.why
+    assert "error bar reaches to the bound that is farther off" in ranks.why
