@@ -74,7 +74,7 @@ class RankPlan:
             told += f", counted softly over {self.line.shown_width(ramp):,.6g} so that near values are told apart less"
         if target.extreme:
             told += (
-                "; nobody can know the very last value: some records may lie beyond what is drawn, or none may come near "
+                "; nobody can know the very last value: some records may lie beyond what is drawn, or none near "
                 "it, so the error bar reaches to the bound that is farther off"
             )
         return f"{told}; less error than noise on the answer is to be expected, and nothing is known to be the best"
