@@ -15,6 +15,7 @@ class Plan:
         search: the share of calls for the search; with many pairs it is more.
         most_search: calls that one pair's search has at most, in one round.
         refine: the share of calls for the choice of the threshold.
+        teach: the most of them for it where the event is a weighted sum, whose weights are learned again.
         rounds: how many events may be tested, one after the other.
         even: whether every round has the same number of calls; otherwise the first has all, unless it disappoints.
         machine: whether bits, digits and types of releases are looked at.
@@ -23,6 +24,7 @@ class Plan:
     search: float = 0.15
     most_search: int = 1_500_000
     refine: float = 0.06
+    teach: float = 0.25
     rounds: int = 5
     even: bool = False
     machine: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 from metricdp.audit.betting import PLANNED
 from metricdp.audit.boxes.box import Batch, Box, Failure
 from metricdp.audit.coins import WHOLE, coins, weight_for
-from metricdp.audit.events.search import MOST_LEARNED, Candidate, Hunt
+from metricdp.audit.events.linear import Linear
+from metricdp.audit.events.search import FAMILIES, MOST_LEARNED, Candidate, Hunt
 from metricdp.audit.events.threshold import Goal
 from metricdp.audit.evidence import Evidence, Searched
 from metricdp.audit.pairs import Apart
@@ -179,10 +180,12 @@ class Rounds:
             if self.time_limit is not None and self.learning:
                 each = min(each, int(0.25 * self.time_limit / rungs / len(alive) / self.learning))
             most = MOST_LEARNED if last else _QUICK if rung else _QUICK // 3
+            families = FAMILIES if last or not rung else self._promising(alive)
             for hunt in alive:
-                self._learn(hunt, min(each, 2 * most), final, most)
-                if hunt.counts_all and each > 2 * most:
-                    self._learn(hunt, each - 2 * most, final, most)
+                few = hunt.counts_all  # then all that were drawn are looked at
+                self._learn(hunt, each if few else min(each, 2 * most), final, most, families)
+                if hunt.counts_all and not few and each > 2 * most:
+                    self._learn(hunt, each - 2 * most, final, most, families)
                 if self._past(0.35):
                     return
             best = max(hunt.promise for hunt in alive)
@@ -190,7 +193,12 @@ class Rounds:
             if rung or number:
                 alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
 
-    def _learn(self, hunt: Hunt, calls: int, final: int, most: int) -> None:
+    def _promising(self, alive: Sequence[Hunt]) -> Sequence[str]:
+        """Sums alone, where they look best so far, since others cost much more; otherwise all families of scores."""
+        best = {name: max(hunt.by_family.get(name, -math.inf) for hunt in alive) for name in FAMILIES}
+        return ("linear",) if best["linear"] == max(best.values()) > 0 else FAMILIES
+
+    def _learn(self, hunt: Hunt, calls: int, final: int, most: int, families: Collection[str]) -> None:
         """Draw releases of one pair, and learn from all it has."""
         wanted = min(calls, self._left())
         while wanted > 0:
@@ -199,7 +207,7 @@ class Rounds:
             hunt.add(batch, labels)
             self._go_on()
         begin = time.perf_counter()
-        hunt.learn(self._goal(final, 3.2), most)
+        hunt.learn(self._goal(final, 3.2), most, families)
         self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
         self._go_on()
 
@@ -225,7 +233,10 @@ class Rounds:
         cut = best[0].cut
         ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
         known = (1 / max(cut.chance, 1e-9) + 1 / max(cut.other, 1e-9)) / (_ERROR * ratio) ** 2
-        share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), 2 * self.plan.refine)
+        sums = [c for c in best[0].hunt.candidates if isinstance(c.score, Linear) and not c.used]
+        taught = any(2 * c.promise - c.safe > best[0].promise for c in sums)  # by two standard errors
+        most = self.plan.teach if taught else 2 * self.plan.refine
+        share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), most)
         if len(worth) == 1 and best[0].score.hints is not None:
             share = self.plan.refine / 2  # its thresholds are known
         count = min(int(left * share / len(worth)), _MOST_REFINE)
@@ -241,12 +252,20 @@ class Rounds:
             while rest > 0:
                 batch, labels = self._draw(pair, min(rest, self.box.block), weight)
                 rest -= len(batch)
-                for rival in rivals:
-                    rival.add(batch, ~labels if candidate.cut.swapped else labels)
+                firsts = ~labels if candidate.cut.swapped else labels
+                if 2 * rest > count:
+                    for rival in rivals:
+                        rival.teach(batch, firsts)
+                else:
+                    for rival in rivals:
+                        rival.taught()
+                        rival.add(batch, firsts)
                 self._recent = batch
                 self._go_on()
                 if self._past(0.35 + 0.15 * number_of / len(worth)):
                     break
+            for rival in rivals:
+                rival.taught()
             goal = replace(self._goal(max(1, left - count), 3.6), cells=160)
             hunt.candidates = [c for c in hunt.candidates if c not in rivals] + [
                 replace(rival.again(goal), refined=True) for rival in rivals

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from metricdp.audit.boxes.box import Batch
@@ -13,7 +15,7 @@ from metricdp.audit.events.event import Event
 from metricdp.audit.events.views import View
 from metricdp.exact.arrays import Booleans, Floats
 
-__all__ = ["Linear", "fit_linear"]
+__all__ = ["Lesson", "Linear", "fit_linear"]
 
 _BLOCK = 1 << 15
 _NEWTON = 5
@@ -35,12 +37,20 @@ class Term:
         """The number for each row; 0 where there is none."""
         if self.kind == "equal":
             return np.asarray(column == self.value, dtype=np.float64)
-        usable = ~np.isnan(column)
+        return np.where(self.usable(column), self.number(column), 0.0)
+
+    def usable(self, column: Floats) -> Booleans:
+        """Which rows have a number that is none of those left out."""
+        usable = column == column
         for each in self.leave_out:
             usable &= column != each
+        return usable
+
+    def number(self, column: Floats) -> Floats:
+        """The number for rows that have one; anything for the others."""
         if self.kind == "above":
-            return np.where(usable, np.where(column > self.value, 0.5, -0.5), 0.0)
-        return np.where(usable, np.clip((np.nan_to_num(column) - self.value) / self.scale, -4, 4), 0.0)
+            return (column > self.value) - 0.5
+        return np.asarray(np.clip((column - self.value) * (1 / self.scale), -4, 4))
 
     @property
     def code(self) -> str:
@@ -61,10 +71,17 @@ class Term:
 
 @dataclass(frozen=True)
 class Linear:
-    """A weighted sum of terms: its cuts are half-spaces where terms are linear."""
+    """A weighted sum of terms: its cuts are half-spaces where terms are linear.
+
+    Attributes:
+        terms: what is summed, terms of one view together.
+        weights: of the terms.
+        known: the curvature of the likelihood that the weights come from, with the constant term first.
+    """
 
     terms: tuple[Term, ...]
     weights: Floats
+    known: Floats = field(repr=False)
     both_sides: bool = True
     plain: bool = False
     hints: tuple[float, float] | None = None
@@ -73,8 +90,18 @@ class Linear:
     def of(self, batch: Batch) -> Floats:
         """The sum."""
         total = np.zeros(len(batch))
-        for term, weight in zip(self.terms, self.weights, strict=True):
-            total += weight * term.of(term.view.of(batch))
+        pairs = zip(self.terms, self.weights.tolist(), strict=True)
+        for _, group in groupby(pairs, key=lambda each: each[0].view.code):
+            terms = list(group)
+            column = terms[0][0].view.of(batch)
+            numbers = [(term, weight) for term, weight in terms if term.kind != "equal"]
+            if numbers:
+                total += np.where(
+                    numbers[0][0].usable(column), sum(w * term.number(column) for term, w in numbers), 0.0
+                )
+            for term, weight in terms:
+                if term.kind == "equal":
+                    total += weight * (column == term.value)
         return total
 
     def event(self, threshold: float, high: bool) -> Event:
@@ -134,20 +161,62 @@ def _weights(terms: Sequence[Term], columns: dict[str, Floats], marks: Booleans)
     blocks = []
     for start in range(0, len(marks), _BLOCK):
         part = slice(start, start + _BLOCK)
-        rows = np.ones((len(marks[part]), size), dtype=np.float32)
-        for place, term in enumerate(terms, start=1):
-            rows[:, place] = term.of(columns[term.view.code][part])
-        blocks.append((rows, marks[part].astype(np.float32)))
+        rows = _rows(terms, [columns[term.view.code][part] for term in terms])
+        blocks.append((rows, marks[part]))
     with threadpool_limits(limits=1, user_api="blas"):  # the matrices are small, and threads would wait for each other
         for _ in range(_NEWTON):
             curvature, slope = np.diag(penalty), -penalty * weights
             for rows, labels in blocks:
-                chance = 1 / (1 + np.exp(-np.clip(rows @ weights.astype(np.float32), -30, 30)))
-                curvature += (rows * (chance * (1 - chance))[:, None]).T @ rows
-                slope += rows.T @ (labels - chance)
+                bend, rise = _derivatives(rows, labels, weights)
+                curvature += bend
+                slope += rise
             step = np.linalg.solve(curvature, slope)
             weights += step
             if np.abs(step).max() < 0.02:
                 break
         errors = np.sqrt(np.maximum(np.diag(np.linalg.inv(curvature)), 1e-12))
-    return Linear(tuple(terms), weights[1:]), errors[1:]
+    return Linear(tuple(terms), weights[1:], curvature), errors[1:]
+
+
+def _rows(terms: Sequence[Term], columns: Sequence[Floats]) -> NDArray[np.float32]:
+    """A constant and all terms, for each release."""
+    rows = np.ones((len(columns[0]), len(terms) + 1), dtype=np.float32)
+    for place, (term, column) in enumerate(zip(terms, columns, strict=True), start=1):
+        rows[:, place] = term.of(column)
+    return rows
+
+
+def _derivatives(rows: NDArray[np.float32], labels: Booleans, weights: Floats) -> tuple[Floats, Floats]:
+    """The curvature and the slope of the log-likelihood."""
+    chance = 1 / (1 + np.exp(-np.clip(rows @ weights.astype(np.float32), -30, 30)))
+    bend = (rows * (chance * (1 - chance))[:, None]).T @ rows
+    return bend, rows.T @ (labels - chance)
+
+
+class Lesson:
+    """Better weights for a sum, from releases that come by and need not be kept: one step of Newton's method.
+
+    Where two laws are nearly the same, millions of releases are needed to know the weights, and one step is enough.
+    """
+
+    def __init__(self, linear: Linear) -> None:
+        self.linear = linear
+        self._curvature, self._slope = linear.known.copy(), np.zeros(len(linear.known))
+        self._start: float | None = None
+
+    def take(self, batch: Batch, labels: Booleans) -> None:
+        """Learn from releases, and from which of them had the secret x."""
+        terms = self.linear.terms
+        if self._start is None:  # coins have another weight than before
+            odds = (np.count_nonzero(labels) + 1) / (labels.size - np.count_nonzero(labels) + 1)
+            self._start = float(np.log(odds) - np.median(self.linear.of(batch)))
+        weights = np.concatenate([[self._start], self.linear.weights])
+        with threadpool_limits(limits=1, user_api="blas"):
+            bend, rise = _derivatives(_rows(terms, [term.view.of(batch) for term in terms]), labels, weights)
+        self._curvature += bend
+        self._slope += rise
+
+    def learned(self) -> Linear:
+        """The sum with its new weights."""
+        step = np.linalg.solve(self._curvature, self._slope)
+        return replace(self.linear, weights=self.linear.weights + step[1:], known=self._curvature)

@@ -111,10 +111,7 @@ def nth_place(z: Any, flags: Any, number: int) -> Any:
     >>> nth_place([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
     3.0
     """
-    found = ~_flagged(z, flags)
-    which = found & (np.cumsum(found, axis=-1) == number + 1)
-    place = np.where(which.any(axis=-1), np.argmax(which, axis=-1), np.nan)
-    return float(place) if np.ndim(place) == 0 else place
+    return _nth(z, flags, number)[0]
 
 
 def nth_number(z: Any, flags: Any, number: int) -> Any:
@@ -123,12 +120,21 @@ def nth_number(z: Any, flags: Any, number: int) -> Any:
     >>> nth_number([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
     3.5
     """
+    return _nth(z, flags, number)[1]
+
+
+def _nth(z: Any, flags: Any, number: int) -> tuple[Any, Any]:
+    """The place and the value, coordinate by coordinate: there are few of them and many points."""
     values = np.asarray(z, dtype=np.float64)
-    place = np.asarray(nth_place(z, flags, number))
-    missing = np.isnan(place)
-    chosen = np.take_along_axis(values, np.where(missing, 0, place).astype(np.intp)[..., None], axis=-1)[..., 0]
-    result = np.where(missing, np.nan, chosen)
-    return float(result) if np.ndim(result) == 0 else result
+    seen = np.zeros(values.shape[:-1], dtype=np.int32)
+    place, value = np.full(seen.shape, np.nan), np.full(seen.shape, np.nan)
+    for coordinate in range(values.shape[-1]):
+        column = values[..., coordinate]
+        found = ~_flagged(column, flags)
+        here = found & (seen == number)
+        place, value = np.where(here, coordinate, place), np.where(here, column, value)
+        seen = seen + found
+    return (float(place), float(value)) if np.ndim(place) == 0 else (place, value)
 
 
 def _flagged(z: Any, flags: Any) -> Any:

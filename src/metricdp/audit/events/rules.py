@@ -123,20 +123,23 @@ def fit_rules(
     best = sorted(ranked[:_MOST_VIEWS])
     views, columns = [views[place] for place in best], [columns[place][:_MOST_ROWS] for place in best]
     marks = marks[:_MOST_ROWS]
-    cuts, bins = [], []
-    for column in columns:
-        edges = _edges(column)
-        place = np.searchsorted(edges, column, side="left").astype(np.int32)  # bin b: edges[b-1] < value <= edges[b]
-        place[np.isnan(column)] = -1
-        cuts.append(edges)
-        bins.append(place)
+    cuts = [_edges(column) for column in columns]
+    kept = [place for place, edges in enumerate(cuts) if edges.size]
+    if not kept:
+        return []
+    views, cuts = [views[place] for place in kept], [cuts[place] for place in kept]
+    bins = np.empty((len(kept), marks.size), dtype=np.int16)
+    for place, (edges, number) in enumerate(zip(cuts, kept, strict=True)):
+        column = columns[number]
+        bins[place] = np.searchsorted(edges, column, side="left")  # bin b: edges[b-1] < value <= edges[b]
+        bins[place, np.isnan(column)] = -1
     found: list[Rule] = []
     for favoured in (True, False):
         labels = marks if favoured else ~marks
         sizes = (int(np.count_nonzero(labels)), int(labels.size - np.count_nonzero(labels)))
         if min(sizes) == 0:
             continue
-        branches = _grown(cuts, bins, labels, sizes, goal)
+        branches = _grown(bins, np.array([edges.size for edges in cuts]), labels, sizes, goal)
         found += [
             Rule(tuple(Condition(views[c], float(cuts[c][b]), up) for c, b, up in branch.conditions))
             for branch in branches[: _MOST_RULES // 2]
@@ -145,11 +148,7 @@ def fit_rules(
 
 
 def _grown(
-    cuts: Sequence[Floats],
-    bins: Sequence[NDArray[np.int32]],
-    labels: Booleans,
-    sizes: tuple[int, int],
-    goal: Goal,
+    bins: NDArray[np.int16], edges: NDArray[np.int64], labels: Booleans, sizes: tuple[int, int], goal: Goal
 ) -> list[_Branch]:
     """The best branches, each with the conditions that made it better."""
     beam = [_Branch((), np.arange(labels.size), -math.inf)]
@@ -157,17 +156,12 @@ def _grown(
     for _ in range(_DEPTH):
         longer: dict[tuple[int, int], _Branch] = {}
         for branch in beam:
-            inside = labels[branch.rows]
-            better = False
-            for number, (edges, place) in enumerate(zip(cuts, bins, strict=True)):
-                if not edges.size:
-                    continue
-                promise, cut, up = _best_condition(place[branch.rows], inside, edges.size, sizes, goal)
-                if promise <= branch.promise + 1e-9:
-                    continue
-                better = True
-                here = place[branch.rows]
-                rows = branch.rows[(here > cut) if up else (here >= 0) & (here <= cut)]
+            here = bins if branch.rows.size == labels.size else bins[:, branch.rows]
+            best = _best_conditions(here, labels[branch.rows], edges, sizes, goal)
+            better = [each for each in best if each[0] > branch.promise + 1e-9]
+            for promise, number, cut, up in sorted(better, reverse=True)[:_BEAM]:
+                inside = here[number] > cut if up else (here[number] >= 0) & (here[number] <= cut)
+                rows = branch.rows[inside]
                 key = (rows.size, int(rows.sum()))  # the same rows by another name are no other event
                 if key not in longer or len(branch.conditions) + 1 < len(longer[key].conditions):
                     longer[key] = _Branch((*branch.conditions, (number, cut, up)), rows, promise)
@@ -179,19 +173,27 @@ def _grown(
     return sorted([*ended, *beam], key=lambda each: -each.promise)
 
 
-def _best_condition(
-    place: NDArray[np.int32], inside: Booleans, size: int, sizes: tuple[int, int], goal: Goal
-) -> tuple[float, int, bool]:
-    """The best half-line of bins among some rows: its promise, its cut, and whether it lies above."""
-    counts = np.bincount((place + 1) * 2 + inside, minlength=2 * (size + 2)).reshape(-1, 2)[1:]
-    low = counts.cumsum(axis=0)
-    high = low[-1] - low
-    below = promises(low[:-1, 1], low[:-1, 0], sizes, goal)
-    above = promises(high[:-1, 1], high[:-1, 0], sizes, goal)
-    first, second = int(np.argmax(below)), int(np.argmax(above))
-    if below[first] >= above[second]:
-        return float(below[first]), first, False
-    return float(above[second]), second, True
+def _best_conditions(
+    places: NDArray[np.int16], inside: Booleans, edges: NDArray[np.int64], sizes: tuple[int, int], goal: Goal
+) -> list[tuple[float, int, int, bool]]:
+    """The best half-line of bins of every view among some rows: its promise, the view, its cut, whether it is above."""
+    width = int(edges.max()) + 1
+    counts = np.stack([np.bincount((row + 1) * 2 + inside, minlength=2 * (width + 1))[2:] for row in places])
+    low = counts.reshape(len(places), width, 2).cumsum(axis=1)
+    high = low[:, -1:] - low
+    below = promises(low[:, :-1, 1], low[:, :-1, 0], sizes, goal)
+    above = promises(high[:, :-1, 1], high[:, :-1, 0], sizes, goal)
+    beyond = np.arange(width - 1) >= edges[:, None]  # bins that a view does not have
+    below[beyond] = above[beyond] = -math.inf
+    first, second = below.argmax(axis=1), above.argmax(axis=1)
+    views = np.arange(len(places))
+    least, most = below[views, first], above[views, second]
+    return [
+        (float(least[view]), view, int(first[view]), False)
+        if least[view] >= most[view]
+        else (float(most[view]), view, int(second[view]), True)
+        for view in range(len(places))
+    ]
 
 
 def _edges(column: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch, Failure
 from metricdp.audit.events.event import Event, given_event
-from metricdp.audit.events.linear import fit_linear
+from metricdp.audit.events.linear import Lesson, Linear, fit_linear
 from metricdp.audit.events.patterns import fit_patterns
-from metricdp.audit.events.rules import fit_rules
+from metricdp.audit.events.rules import Rule, fit_rules
 from metricdp.audit.events.scores import CellScore, Given, Labels, Score, fit_simple, log_ratios
 from metricdp.audit.events.smoothing import shrunk
-from metricdp.audit.events.threshold import FEW, NOTHING, Cut, Goal, best_cut, cut_of_cells
-from metricdp.audit.events.tree import fit_tree
+from metricdp.audit.events.threshold import FEW, NOTHING, Cut, Goal, best_cut, cut_of_cells, hopes
+from metricdp.audit.events.tree import Tree, fit_tree
 from metricdp.audit.events.views import View, label_views, number_views
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Guarantee
 
-__all__ = ["MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
+__all__ = ["FAMILIES", "MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
 
 
 _KEPT = 4
@@ -32,6 +32,10 @@ _MOST_COLUMNS = 12
 
 MOST_LEARNED = 300_000
 """Releases that scores are learned from at most: enough for ratios that are a few percent from 1."""
+
+
+FAMILIES = ("simple", "linear", "tree", "rules")
+"""Scores of one column, weighted sums, trees of boxes, conjunctions."""
 
 
 @dataclass(eq=False)
@@ -51,6 +55,7 @@ class Candidate:
     refined: bool = False
     _scores: list[Floats] = field(default_factory=list, repr=False)
     _labels: list[Booleans] = field(default_factory=list, repr=False)
+    _lesson: Lesson | None = field(default=None, repr=False)
 
     @property
     def promise(self) -> float:
@@ -108,8 +113,23 @@ class Candidate:
         self._scores.append(self.score.of(batch))
         self._labels.append(labels)
 
+    def teach(self, batch: Batch, labels: Booleans) -> None:
+        """Take releases that make the score better where it is a sum; otherwise to choose the threshold on."""
+        if not isinstance(self.score, Linear):
+            self.add(batch, labels)
+            return
+        self._lesson = self._lesson or Lesson(self.score)
+        self._lesson.take(batch, labels)
+
+    def taught(self) -> None:
+        """Use what was learned."""
+        if self._lesson is not None:
+            self.score, self._lesson = self._lesson.learned(), None
+
     def again(self, goal: Goal) -> Candidate:
         """The same score, cut where the releases taken say."""
+        if not self._scores:
+            return self
         scores, labels = np.concatenate(self._scores), np.concatenate(self._labels)
         self._scores, self._labels = [], []
         score = self.score
@@ -147,6 +167,7 @@ class Hunt:
 
     Attributes:
         counts_all: whether releases are few patterns or labels, so that learning looks at all that were drawn.
+        by_family: what the best event of each family of scores promised.
     """
 
     pair: tuple[Any, Any]
@@ -161,6 +182,8 @@ class Hunt:
     note: str = ""
     constant: bool = False
     counts_all: bool = False
+    by_family: dict[str, float] = field(default_factory=dict)
+    _goal: Goal | None = field(default=None, repr=False)
     _batches: list[Batch] = field(default_factory=list, repr=False)
     _labels: list[Booleans] = field(default_factory=list, repr=False)
 
@@ -176,14 +199,15 @@ class Hunt:
 
     @property
     def may_promise(self) -> float:
-        """The scale that the best event might promise after all: luck may have hidden two standard errors.
+        """The scale that an event might promise after all: luck may have hidden two standard errors of any.
 
         Where there are more than a few kinds of releases, rare ones have not been seen yet, and anything may come.
         """
         best = max(self.candidates, key=lambda candidate: candidate.promise, default=None)
-        if best is None or not isinstance(best.score, Labels) or len(best.score.known) > FEW:
+        if best is None or not isinstance(best.score, Labels) or best.score.counts is None or self._goal is None:
             return math.inf
-        return best.promise + 2 * best.cut.error / max(self.distance, 1e-9)
+        hoped = max(best.cut.promise + 2 * best.cut.error, hopes(*best.score.counts, self._goal))
+        return hoped / max(self.distance, 1e-9)
 
     @property
     def best_words(self) -> str | None:
@@ -196,8 +220,15 @@ class Hunt:
         self._batches.append(batch)
         self._labels.append(labels)
 
-    def learn(self, goal: Goal, most: int = MOST_LEARNED) -> None:
-        """Learn scores from one half of the releases, and no more than ``most``, and cut them by the others."""
+    def learn(self, goal: Goal, most: int = MOST_LEARNED, families: Collection[str] = FAMILIES) -> None:
+        """Learn scores from one half of the releases, and no more than ``most``, and cut them by the others.
+
+        Args:
+            goal: what an event is wanted for.
+            most: releases to learn from at most.
+            families: the scores to try, by what ``by_family`` calls them.
+        """
+        self._goal = goal
         batch, labels = self._together()
         size = len(batch)
         half = min(size // 2, most)
@@ -211,14 +242,19 @@ class Hunt:
         if patterns is not None and len(patterns.known) <= _FEW_PATTERNS:
             views = []  # every function of the release is a function of its pattern
         self.counts_all = not views  # patterns and labels alone are quickly counted
+        if set(families) == {"linear"}:
+            views = [view for view in views if view.near]
         columns = [np.asarray(view.of(first), dtype=np.float64) for view in views]
         keep = [place for place, column in enumerate(columns) if not _constant(column)]
         views, columns = [views[place] for place in keep], [columns[place] for place in keep]
-        scores, ranked, seen = fit_simple(views, label_views(first), columns, first, marks, goal)
+        simple = set(families) != {"linear"} or len(views) < 2
+        scores, ranked, seen = fit_simple(
+            views if simple else [], label_views(first), columns if simple else [], first, marks, goal
+        )
         self.looked_at += seen
         scores += [] if patterns is None else [patterns]
         if len(views) > 1:
-            scores += fit_together(views, columns, marks, ranked, goal)
+            scores += fit_together(views, columns, marks, ranked, goal, families)
         scores += [Given(given_event(event)) for event in self.given]
         end = min(size, half + max(half, most)) if not self.counts_all else size
         second, others = _part(batch, slice(half, end)), labels[half:end]
@@ -234,6 +270,10 @@ class Hunt:
             if cut is not None:
                 found.append(Candidate(self, score, cut))
         found = [candidate for candidate in found if candidate.cut is not NOTHING]
+        self.by_family = {}
+        for candidate in found:
+            name = _family(candidate.score)
+            self.by_family[name] = max(self.by_family.get(name, -math.inf), candidate.promise)
         found.sort(key=lambda candidate: -candidate.preference)
         self.candidates = [c for c in self.candidates if c.used] + found[:_KEPT]
         if not found or found[0].cut.promise <= 0:
@@ -272,8 +312,19 @@ class Hunt:
         return self._batches[0], self._labels[0]
 
 
+def _family(score: Score) -> str:
+    if isinstance(score, Linear):
+        return "linear"
+    return "tree" if isinstance(score, Tree) else "rules" if isinstance(score, Rule) else "simple"
+
+
 def fit_together(
-    views: Sequence[View], columns: Sequence[Floats], marks: Booleans, ranked: Sequence[int], goal: Goal
+    views: Sequence[View],
+    columns: Sequence[Floats],
+    marks: Booleans,
+    ranked: Sequence[int],
+    goal: Goal,
+    families: Collection[str] = FAMILIES,
 ) -> list[Score]:
     """Scores of several columns.
 
@@ -283,14 +334,16 @@ def fit_together(
         marks: which of those had the secret x.
         ranked: the places of the columns, the best first.
         goal: what an event is wanted for.
+        families: those that are tried.
     """
     found: list[Score] = []
     near = [place for place, view in enumerate(views) if view.near]
-    if len(near) > 1:
+    if len(near) > 1 and "linear" in families:
         found += fit_linear([views[place] for place in near], [columns[place] for place in near], marks)
     best = sorted({*ranked[:_MOST_COLUMNS], *near[:_MOST_COLUMNS]})
-    found += fit_tree([views[place] for place in best], [columns[place] for place in best], marks)
-    return [*found, *fit_rules(views, columns, marks, ranked, goal)]
+    if "tree" in families:
+        found += fit_tree([views[place] for place in best], [columns[place] for place in best], marks)
+    return [*found, *fit_rules(views, columns, marks, ranked, goal)] if "rules" in families else found
 
 
 def _counted(places: NDArray[np.intp], labels: Booleans, size: int) -> tuple[Floats, Floats]:

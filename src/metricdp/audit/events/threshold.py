@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from metricdp.audit.events.smoothing import shrunk, smoothed
 from metricdp.exact.arrays import Booleans, Floats
 
-__all__ = ["FEW", "NOTHING", "Cut", "Goal", "best_cut", "best_promise", "cut_of_cells"]
+__all__ = ["FEW", "NOTHING", "Cut", "Goal", "best_cut", "best_promise", "cut_of_cells", "hopes"]
 
 
 _MOST_CUTS = 6000
@@ -355,6 +355,18 @@ def best_promise(more: Floats, less: Floats, goal: Goal) -> float:
             (down[1], down[0], sizes[::-1]),
         )
     )
+
+
+def hopes(more: Floats, less: Floats, goal: Goal) -> float:
+    """What the best of a few labels may promise if luck hid two standard errors of it, from how often each came.
+
+    >>> hopes(np.array([900.0, 5.0]), np.array([900.0, 5.0]), Goal(1_000_000)) > 0.5
+    True
+    """
+    chances = [(counts + 0.5) / (counts.sum() + 1) for counts in (more, less)]
+    seen = np.abs(np.log(chances[0] / chances[1])) + 2 * np.sqrt(1 / (more + 0.5) + 1 / (less + 0.5))
+    noise = goal.errors * (1 / np.sqrt(chances[0]) + 1 / np.sqrt(chances[1])) / math.sqrt(max(goal.calls, 1))
+    return float((seen - noise).max())
 
 
 def promises(more: NDArray[Any], less: NDArray[Any], sizes: tuple[int, int], goal: Goal, exact: bool = True) -> Floats:

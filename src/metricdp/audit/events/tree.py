@@ -19,6 +19,7 @@ _MOST_ROWS = 60_000
 _BINS = 32
 _DEPTH = 6
 _LEAST_LEAF = 40
+_LEAST_GAIN = 3.0  # of log-likelihood, for another cut
 
 
 @dataclass
@@ -110,16 +111,17 @@ def fit_tree(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) 
 
 
 def _grown(columns: Sequence[Floats], marks: Booleans) -> Node:
-    cuts, bins = [], []
-    for column in columns:
+    cuts = []
+    bins = np.empty((len(columns), len(marks)), dtype=np.int16)
+    for number, column in enumerate(columns):
         usable = np.sort(column[~np.isnan(column)])
         edges = (
             np.unique(usable[np.linspace(0, usable.size - 1, _BINS + 1).astype(int)[:-1]]) if usable.size else usable
         )
         cuts.append(edges)
-        place = np.searchsorted(edges, column, side="left")  # bin b holds edges[b-1] < value <= edges[b]
-        place[np.isnan(column)] = 0  # NaN exceeds nothing
-        bins.append(place.astype(np.int64))
+        bins[number] = np.searchsorted(edges, column, side="left")  # bin b holds edges[b-1] < value <= edges[b]
+        bins[number, np.isnan(column)] = 0  # NaN exceeds nothing
+    width = max(edges.size for edges in cuts) + 1
     totals = np.array([np.count_nonzero(~marks), np.count_nonzero(marks)], dtype=np.float64)
 
     def ratio(less: float, more: float) -> float:
@@ -131,23 +133,17 @@ def _grown(columns: Sequence[Floats], marks: Booleans) -> Node:
         node = Node(ratio(less, more))
         if depth == 0 or len(rows) < 2 * _LEAST_LEAF or not more or not less:
             return node
-        best, where = 3.0, None
-        whole = _information(np.array([more]), np.array([less]))[0]
-        for number, (edges, place) in enumerate(zip(cuts, bins, strict=True)):
-            if edges.size < 1:
-                continue
-            counts = np.bincount(place[rows] * 2 + labels, minlength=2 * (edges.size + 1)).reshape(-1, 2)
-            low = counts.cumsum(axis=0)[:-1].astype(np.float64)
-            high = np.array([less, more]) - low
-            gain = _information(low[:, 1], low[:, 0]) + _information(high[:, 1], high[:, 0]) - whole
-            gain[(low.sum(axis=1) < _LEAST_LEAF) | (high.sum(axis=1) < _LEAST_LEAF)] = -1
-            top = int(np.argmax(gain))
-            if gain[top] > best:
-                best, where = float(gain[top]), (number, top)
-        if where is None:
+        here = bins[:, rows]
+        counts = np.stack([np.bincount(place * 2 + labels, minlength=2 * width) for place in here])
+        low = counts.reshape(len(here), width, 2).cumsum(axis=1)[:, :-1].astype(np.float64)
+        high = np.array([less, more]) - low
+        gain = _information(low[..., 1], low[..., 0]) + _information(high[..., 1], high[..., 0])
+        gain[(low.sum(axis=2) < _LEAST_LEAF) | (high.sum(axis=2) < _LEAST_LEAF)] = -np.inf
+        number, top = np.unravel_index(int(np.argmax(gain)), gain.shape)
+        if gain[number, top] - _information(np.array([more]), np.array([less]))[0] <= _LEAST_GAIN:
             return node
-        node.column, node.cut = where[0], float(cuts[where[0]][where[1]])
-        up = bins[node.column][rows] > where[1]
+        node.column, node.cut = int(number), float(cuts[number][top])
+        up = here[number] > top
         node.low, node.high = grow(rows[~up], depth - 1), grow(rows[up], depth - 1)
         return node
 

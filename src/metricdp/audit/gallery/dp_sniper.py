@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.audit.gallery.exhibit import Exhibit
-from metricdp.audit.gallery.noise import exponential, laplace, uniform
+from metricdp.audit.gallery.noise import compared, exponential, laplace, uniform
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Guarantee, discrete
 
@@ -79,7 +79,10 @@ def truncated_geometric(rows: Any) -> NDArray[np.int64]:
                 table[count, z] = total - 2 ** (k * (z - count + 1)) * (2**k + 1) ** (most - 1 - (z - count))
         table[count, most] = total
     drawn = np.minimum((uniform(len(rows)) * total).astype(np.int64) + 1, total)
-    return np.asarray((table[np.asarray(rows, dtype=np.int64)] < drawn[:, None]).sum(axis=1))
+    released = np.zeros(len(rows), dtype=np.int64)
+    for column in table[:, :most].T:
+        released += column[np.asarray(rows, dtype=np.int64)] < drawn
+    return released
 
 
 def noisy_histogram_1(rows: Floats) -> Floats:
@@ -92,99 +95,134 @@ def noisy_histogram_2(rows: Floats) -> Floats:
     return np.asarray(rows + laplace(EPSILON, rows.shape))
 
 
-def noisy_max_1(rows: Floats) -> NDArray[np.intp]:
+def _first_largest(noisy: NDArray[np.float32]) -> NDArray[np.int8]:
+    """The place of the largest number, one row of numbers after the other: there are few of them."""
+    found, place = noisy[0], np.zeros(noisy.shape[1], dtype=np.int8)
+    for number in range(1, len(noisy)):
+        place[noisy[number] > found] = number
+        found = np.maximum(found, noisy[number])
+    return place
+
+
+def noisy_max_1(rows: Floats) -> NDArray[np.int8]:
     """The place of the largest count, after Laplace noise."""
-    return np.asarray(np.argmax(rows + laplace(2 / EPSILON, rows.shape), axis=1))
+    noise = compared(2 / EPSILON, rows.shape[::-1])
+    noise += rows.T
+    return _first_largest(noise)
 
 
-def noisy_max_2(rows: Floats) -> NDArray[np.intp]:
+def noisy_max_2(rows: Floats) -> NDArray[np.int8]:
     """The place of the largest count, after exponential noise."""
-    return np.asarray(np.argmax(rows + exponential(2 / EPSILON, rows.shape), axis=1))
-
-
-def _largest(noisy: Floats) -> Floats:
-    """The largest of each row, column by column: rows are short."""
-    found = noisy[:, 0]
-    for column in range(1, noisy.shape[1]):
-        found = np.maximum(found, noisy[:, column])
-    return found
+    noise = compared(2 / EPSILON, rows.shape[::-1], signed=False)
+    noise += rows.T
+    return _first_largest(noise)
 
 
 def noisy_max_3(rows: Floats) -> Floats:
     """The largest noisy count itself, instead of its place."""
-    return _largest(rows + laplace(2 / EPSILON, rows.shape))
+    return np.asarray(np.max(rows.T + laplace(2 / EPSILON, rows.shape[::-1]), axis=0))
 
 
 def noisy_max_4(rows: Floats) -> Floats:
     """The same with exponential noise."""
-    return _largest(rows + exponential(2 / EPSILON, rows.shape))
+    return np.asarray(np.max(rows.T + exponential(2 / EPSILON, rows.shape[::-1]), axis=0))
 
 
-def _until(above: Booleans, answers: Floats, count: int, ended: float) -> Floats:
-    """Answers up to the count-th that is above; "ended" after it."""
-    before: NDArray[np.int8] = np.cumsum(above, axis=1, dtype=np.int8) - above
-    return np.asarray(np.where(before >= count, ended, answers))
+def _answers(
+    rows: Floats,
+    limits: NDArray[Any],
+    most: int,
+    noise: Callable[[int], NDArray[Any]],
+    answer: Callable[[Floats, NDArray[Any]], Any],
+    below: float,
+    ended: float,
+) -> Floats:
+    """Counts against a noisy threshold, until so many were above; a row of the result for each count.
 
+    Counts after the end have no noise, since nothing of them is released.
 
-def _first_above(rows: Floats, thresholds: Floats, scale: float) -> tuple[NDArray[np.intp], Floats]:
-    """The first count that is above its threshold after noise, and that noisy count; none: as many as there are.
-
-    Counts after it have no noise, since nothing of them is released.
+    Args:
+        rows: the counts.
+        limits: the thresholds.
+        most: how many may be above.
+        noise: as many draws of it as are asked for.
+        answer: what is released of counts that were above, from them and from their noisy twins.
+        below: what is released of a count that was not above.
+        ended: what is released of a count after the end.
     """
     size = rows.shape[1]
-    first, noisy_first = np.full(len(rows), size), np.zeros(len(rows))
-    left: Any = slice(None)
-    for columns in (range(3), range(3, size)):  # most rows have ended after the first three
-        part, limits = rows[left], thresholds[left]
-        place, value = first[left], noisy_first[left]
-        for column in columns:
-            noisy = part[:, column] + laplace(scale, len(part))
-            above = (noisy >= limits) & (place == size)
-            place = np.where(above, column, place)
-            value = np.where(above, noisy, value)
-        first[left], noisy_first[left] = place, value
-        left = np.flatnonzero(first == size)
-    return first, noisy_first
+    released = np.full((size, len(rows)), ended)
+    left, seen = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int8)
+    for column in range(size):
+        if column and column % 2 == 0:  # many have ended
+            kept = np.flatnonzero(seen < most)
+            left, seen, limits = left[kept], seen[kept], limits[kept]
+        counts = rows[left, column]
+        noisy = counts + noise(len(left))
+        above = (noisy >= limits) & (seen < most)
+        found = np.where(seen < most, below, ended)
+        places = np.flatnonzero(above)
+        found[places] = answer(counts[places], noisy[places])
+        released[column, left] = found
+        seen += above
+    return released
 
 
 _ONE_ABOVE = np.array([[(-1 if j > k else int(j == k)) for j in range(10)] for k in range(11)], dtype=np.int8)
 """What is released of ten counts if the k-th is the first above: 0 before it, 1, and -1 after it."""
 
 
+def _first_above(rows: Floats, limits: NDArray[np.float32], scale: float) -> NDArray[np.int8]:
+    """What is released if the first count above the threshold ends it."""
+    size = rows.shape[1]
+    first = np.full(len(rows), size, dtype=np.int8)
+    left = np.arange(len(rows))
+    for column in range(size):
+        noisy = compared(scale, len(left))
+        noisy += rows[left, column]
+        below = noisy < limits
+        first[left[~below]] = column
+        left, limits = left[below], limits[below]
+    return np.asarray(_ONE_ABOVE[first])
+
+
+def _threshold(scale: float, count: int, level: float) -> NDArray[np.float32]:
+    noise = compared(scale, count)
+    noise += np.float32(level)
+    return noise
+
+
 def sparse_vector_1(rows: Floats) -> NDArray[np.int8]:
     """Algorithm 1 of Lyu et al., c = 1."""
-    return np.asarray(_ONE_ABOVE[_first_above(rows, laplace(2 / EPSILON, len(rows)) + 0.5, 4 / EPSILON)[0]])
+    return _first_above(rows, _threshold(2 / EPSILON, len(rows), 0.5), 4 / EPSILON)
 
 
 def sparse_vector_2(rows: Floats) -> NDArray[np.int8]:
     """Algorithm 2: the threshold's noise is drawn anew after each answer above it; c = 1."""
-    return np.asarray(_ONE_ABOVE[_first_above(rows, laplace(2 / EPSILON, len(rows)) + 1, 4 / EPSILON)[0]])
+    return _first_above(rows, _threshold(2 / EPSILON, len(rows), 1), 4 / EPSILON)
 
 
 def sparse_vector_3(rows: Floats) -> Floats:
     """Algorithm 3: releases the noisy count that was compared."""
-    first, noisy = _first_above(rows, laplace(2 / EPSILON, len(rows)) + 1, 2 / EPSILON)
-    released = np.where(np.arange(rows.shape[1]) > first[:, None], -2000.0, -1000.0)
-    found = np.flatnonzero(first < rows.shape[1])
-    released[found, first[found]] = noisy[found]
-    return released
+    limits = laplace(2 / EPSILON, len(rows)) + 1
+    return _answers(rows, limits, 1, lambda n: laplace(2 / EPSILON, n), lambda _, noisy: noisy, -1000.0, -2000.0).T
 
 
 def sparse_vector_4(rows: Floats) -> NDArray[np.int8]:
     """Algorithm 4: the noise of the counts does not grow with c."""
-    thresholds = laplace(4 / EPSILON, len(rows)) + 1
-    return np.asarray(_ONE_ABOVE[_first_above(rows, thresholds, 1 / (0.75 * EPSILON))[0]])
+    return _first_above(rows, _threshold(4 / EPSILON, len(rows), 1), 1 / (0.75 * EPSILON))
 
 
-def sparse_vector_5(rows: Floats) -> Floats:
+def sparse_vector_5(rows: Floats) -> NDArray[np.bool_]:
     """Algorithm 5: no noise on the counts at all."""
-    return np.asarray((rows >= laplace(2 / EPSILON, (len(rows), 1)) + 1).astype(float))
+    return np.asarray(rows >= _threshold(2 / EPSILON, len(rows), 1)[:, None])
 
 
-def sparse_vector_6(rows: Floats) -> Floats:
+def sparse_vector_6(rows: Floats) -> NDArray[np.bool_]:
     """Algorithm 6: answers without an end."""
-    above = rows + laplace(2 / EPSILON, rows.shape) >= laplace(2 / EPSILON, (len(rows), 1)) + 1
-    return np.asarray(above.astype(float))
+    noisy = compared(2 / EPSILON, rows.shape[::-1])
+    noisy += rows.T
+    return np.asarray((noisy >= _threshold(2 / EPSILON, len(rows), 1)).T)
 
 
 def murmur(text: str, seed: int) -> int:
@@ -227,10 +265,9 @@ def _coins(rows: Any, if_set: float, if_not: float) -> NDArray[np.uint8]:
     """A coin for each place of the filter, of one weight where it is set and of another where it is not."""
     from metricdp.exact.bits import source
 
-    filters = _FILTERS[np.asarray(rows, dtype=np.int64) + 10]
     words = source().words(len(rows) * 10).view(np.uint32).reshape(len(rows), 20)
-    limits = np.where(filters, np.uint32(if_set * 2**32), np.uint32(if_not * 2**32))
-    return np.asarray((words < limits).view(np.uint8))
+    limits = np.where(_FILTERS, np.uint32(if_set * 2**32), np.uint32(if_not * 2**32))
+    return np.asarray((words < limits[np.asarray(rows, dtype=np.int64) + 10]).view(np.uint8))
 
 
 def rappor(rows: Any) -> NDArray[np.uint8]:
@@ -247,27 +284,37 @@ def one_time_rappor(rows: Any) -> NDArray[np.uint8]:
 
 def parallel_laplace(rows: Floats) -> Floats:
     """Twenty releases of one number, with epsilon = 0.005 each."""
-    return np.asarray(np.asarray(rows)[:, None] + laplace(1 / 0.005, (len(rows), 20)))
+    return np.asarray(np.asarray(rows) + laplace(1 / 0.005, (20, len(rows)))).T
 
 
 def parallel_sparse_vector(rows: Floats) -> Floats:
     """Algorithms 3 and 4 side by side, c = 2."""
-    noisy = rows + laplace(4 / EPSILON, rows.shape)
-    above = noisy >= laplace(2 / EPSILON, (len(rows), 1)) + 1
-    third = _until(above, np.where(above, noisy, -1000.0), 2, -2000.0)
-    above = rows + laplace(1 / (0.75 * EPSILON), rows.shape) >= laplace(4 / EPSILON, (len(rows), 1)) + 1
-    return np.concatenate([third, _until(above, above.astype(float), 2, -1.0)], axis=1)
+    size = len(rows)
+    limits = laplace(2 / EPSILON, size) + 1
+    third = _answers(rows, limits, 2, lambda n: laplace(4 / EPSILON, n), lambda _, noisy: noisy, -1000.0, -2000.0)
+    scale = 1 / (0.75 * EPSILON)
+    limits = _threshold(4 / EPSILON, size, 1)
+    fourth = _answers(rows, limits, 2, lambda n: compared(scale, n), lambda *_: 1.0, 0.0, -1.0)
+    return np.concatenate([third, fourth]).T
 
 
 def prefix_sums(rows: Floats) -> Floats:
     """Sums of the first, the first two, ... noisy counts."""
-    return np.cumsum(rows + laplace(1 / EPSILON, rows.shape), axis=1)
+    return np.cumsum(rows.T + laplace(1 / EPSILON, rows.shape[::-1]), axis=0).T
 
 
 def numerical_sparse_vector(rows: Floats) -> Floats:
     """Answers above the threshold with noise of their own, c = 2."""
-    above = rows + laplace(12 / EPSILON, rows.shape) >= laplace(3 / EPSILON, (len(rows), 1)) + 1
-    return _until(above, np.where(above, rows + laplace(6 / EPSILON, rows.shape), 0.0), 2, -1000.0)
+    limits = _threshold(3 / EPSILON, len(rows), 1)
+    return _answers(
+        rows,
+        limits,
+        2,
+        lambda n: compared(12 / EPSILON, n),
+        lambda counts, _: counts + laplace(6 / EPSILON, len(counts)),
+        0.0,
+        -1000.0,
+    ).T
 
 
 def _exhibit(

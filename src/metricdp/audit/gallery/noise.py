@@ -9,11 +9,12 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metricdp.exact.arrays import Floats
 from metricdp.exact.bits import Source, source
 
-__all__ = ["bits_of", "exponential", "gaussian", "laplace", "symmetric_geometric", "uniform"]
+__all__ = ["bits_of", "compared", "exponential", "gaussian", "laplace", "symmetric_geometric", "uniform"]
 
 
 def uniform(shape: Any, bits: Source | None = None) -> Floats:
@@ -32,10 +33,30 @@ def laplace(scale: float, shape: Any, bits: Source | None = None) -> Floats:
     """Laplace noise by a logarithm; the sign is the lowest bit that the uniform number does not use."""
     size = int(np.prod(shape))
     words = (bits or source()).words(size)
-    noise = np.log(((words >> np.uint64(11)) + np.uint64(1)) * 2.0**-53)
+    signs = words << np.uint64(63)
+    words >>= np.uint64(12)
+    words |= np.uint64(0x3FF0 << 48)  # the float 1.…, which is quicker than to divide
+    noise = words.view(np.float64)
+    np.subtract(2.0, noise, out=noise)
+    np.log(noise, out=noise)
     noise *= scale
-    signs = noise.view(np.uint64)
-    signs ^= words << np.uint64(63)
+    words ^= signs
+    return np.asarray(noise.reshape(shape))
+
+
+def compared(scale: float, shape: Any, signed: bool = True) -> NDArray[np.float32]:
+    """Laplace noise, or exponential, in 32 bits: for noise that is compared and never released."""
+    size = int(np.prod(shape))
+    words = source().words(-(-size // 2)).view(np.uint32)[:size]
+    signs = words << np.uint32(31)
+    words >>= np.uint32(9)
+    words |= np.uint32(0x3F8 << 20)
+    noise = words.view(np.float32)
+    np.subtract(np.float32(2), noise, out=noise)
+    np.log(noise, out=noise)
+    noise *= np.float32(scale if signed else -scale)
+    if signed:
+        words ^= signs
     return np.asarray(noise.reshape(shape))
 
 
