@@ -41,7 +41,7 @@ class Term:
 
     def usable(self, column: Floats) -> Booleans:
         """Which rows have a number that is none of those left out."""
-        usable = column == column
+        usable: Booleans = np.logical_not(np.isnan(column))
         for each in self.leave_out:
             usable &= column != each
         return usable
@@ -49,7 +49,7 @@ class Term:
     def number(self, column: Floats) -> Floats:
         """The number for rows that have one; anything for the others."""
         if self.kind == "above":
-            return (column > self.value) - 0.5
+            return np.where(column > self.value, 0.5, -0.5)
         return np.asarray(np.clip((column - self.value) * (1 / self.scale), -4, 4))
 
     @property

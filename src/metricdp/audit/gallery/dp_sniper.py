@@ -293,8 +293,8 @@ def parallel_sparse_vector(rows: Floats) -> Floats:
     limits = laplace(2 / EPSILON, size) + 1
     third = _answers(rows, limits, 2, lambda n: laplace(4 / EPSILON, n), lambda _, noisy: noisy, -1000.0, -2000.0)
     scale = 1 / (0.75 * EPSILON)
-    limits = _threshold(4 / EPSILON, size, 1)
-    fourth = _answers(rows, limits, 2, lambda n: compared(scale, n), lambda *_: 1.0, 0.0, -1.0)
+    others = _threshold(4 / EPSILON, size, 1)
+    fourth = _answers(rows, others, 2, lambda n: compared(scale, n), lambda *_: 1.0, 0.0, -1.0)
     return np.concatenate([third, fourth]).T
 
 
