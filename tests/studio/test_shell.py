@@ -147,6 +147,7 @@ def moved(name):
     return change, read
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "control"),
     [

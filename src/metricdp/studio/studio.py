@@ -67,6 +67,7 @@ class Studio:
         from metricdp.studio.frame import add_pages
 
         app.on_exception(_note_failure)
+        app.config.quasar_config["loadingBar"]["skipHijack"] = True  # a bar without a name for screen readers
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         add_pages(self.browsers)
         ui.run_with(
