@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "metricdp",
     deadline=None,
-    max_examples=60 if os.environ.get("METRICDP_CI") else 30,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,
 )

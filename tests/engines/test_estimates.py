@@ -101,6 +101,6 @@ def test_spark_says_the_same(file):
         .getOrCreate()
     )
     frame = session.read.parquet(str(file))
-    some = [QUESTIONS[place] for place in (0, 1, 3)]
+    some = [QUESTIONS[place] for place in (0, 3)]
     for one, other in zip(answers(file, some), answers(frame, some), strict=True):
         alike(one, other)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.arrays import Floats
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def as_picture(thing: Any, kind: type[_Picture], function: str, example: str, *d
         raise wanted
     try:
         found = picture(*details)
+    except MetricDPError:  # it says itself why it has none
+        raise
     except TypeError:
         raise wanted from None
     if not isinstance(found, kind):
