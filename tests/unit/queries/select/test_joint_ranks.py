@@ -72,6 +72,18 @@ def test_what_small_tables_tell(epsilon):
     assert float(epsilon) / 4 < most <= float(epsilon) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("own", "leaving", "there"),
+    [(Fraction(2), Fraction(0), (2, 28, 28, 29)), (None, Fraction(1, 2), (2, 28, 28))],
+    ids=["a record is replaced", "a record leaves"],
+)
+def test_a_promise_a_tenth_stronger_would_be_refused(own, leaving, there):
+    """On a line of 31 places two tables tell more than 2 / 1.1 of each other, and never more than the 2 promised."""
+    joint = JointRanks(QUARTILES, 31, own, leaving, 1)
+    most = told(chances(joint, (1, 2, 28, 28)), chances(joint, there))
+    assert 2 / 1.1 < most <= 2 * (1 + 1e-9)
+
+
 def test_all_levels_together_spend_what_there_is():
     for percents in (QUARTILES, tuple(map(Fraction, range(10, 100, 10))), (Fraction(10), Fraction(90))):
         joint = JointRanks(percents, 101, Fraction(3, 2), Fraction(0))
