@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from metricdp.exact.arrays import Floats
 from metricdp.exact.assumed import ERROR
+from metricdp.exact.processors import processors
 from metricdp.exact.weights import Weights
 
 __all__ = ["greatest_differences", "logarithms"]
@@ -64,7 +64,7 @@ def greatest_differences(logs: Floats) -> Floats:
                 greatest[start : start + step, i] = differences.max(axis=1)
                 greatest[i, start : start + step] = -differences.min(axis=1)
 
-    cores = len(os.sched_getaffinity(0)) if rows * rows * columns > _LARGE else 1
+    cores = processors() if rows * rows * columns > _LARGE else 1
     with ThreadPoolExecutor(cores) as pool:
         parts = [pool.submit(fill, range(first, rows, cores)) for first in range(cores)]
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from metricdp.errors import DataError
 from metricdp.exact.bits import source
+from metricdp.exact.processors import processors
 from metricdp.exact.refine import BLOCK
 
 __all__ = ["in_blocks"]
@@ -36,7 +36,7 @@ def in_blocks(count: int, draw: Draw, width: int = 1) -> NDArray[Any]:
         draw: gives as many rows as its slice has, with any further axes.
         width: how many values a row holds; wide rows come in shorter blocks.
     """
-    workers = _processors() if count * width > MANY and source().private else 1
+    workers = processors() if count * width > MANY and source().private else 1
     rows = max(1, (BLOCK if workers == 1 else SHARED_BLOCK) // max(1, width // 8))
     pieces = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     with np.errstate(all="ignore"):
@@ -69,10 +69,3 @@ def _drawn(draw: Draw, piece: slice) -> NDArray[Any]:
         return draw(piece)
     except DataError as error:
         raise error.shifted(piece.start) from None
-
-
-def _processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

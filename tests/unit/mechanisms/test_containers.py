@@ -109,7 +109,7 @@ def test_many_values_are_released_by_all_processors(monkeypatch, workers):
     from metricdp.mechanisms import blocks
 
     monkeypatch.setattr(blocks, "MANY", 1000)
-    monkeypatch.setattr(blocks, "_processors", lambda: workers)
+    monkeypatch.setattr(blocks, "processors", lambda: workers)
     secrets = np.arange(300_000.0)
     released = MECHANISMS["finer"].release(secrets)
     assert 3 < np.abs(released - secrets).mean() < 12
@@ -129,7 +129,7 @@ def test_a_seeded_release_of_many_values_has_one_order(monkeypatch):
     released = []
     for workers in (1, 4):
         monkeypatch.setattr(blocks, "MANY", 1000)
-        monkeypatch.setattr(blocks, "_processors", lambda workers=workers: workers)
+        monkeypatch.setattr(blocks, "processors", lambda workers=workers: workers)
         with pytest.warns(mdp.errors.NotPrivateWarning), mdp.seeded(5):
             released.append(np.asarray(MECHANISMS["finer"].release(np.zeros(200_000))))
     assert (released[0] == released[1]).all()

@@ -7,7 +7,6 @@ is a proof: `metricdp.design.optimal` certifies what comes of it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,6 +21,7 @@ from metricdp.design.optimal._stabilising import near_prices
 from metricdp.design.optimal._start import Start, closed_channels, start
 from metricdp.errors import ImpossibleError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.processors import processors
 from metricdp.exact.progress import Stopwatch
 
 __all__ = ["FLOATS", "ROUNDS", "TIME", "ColumnSearch"]
@@ -183,7 +183,7 @@ class ColumnSearch:
             return priced
 
         # The solver leaves the interpreter free while it works; answers come in the order of the outputs.
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(processors()) as pool:
             try:
                 answers = list(pool.map(ask, asked))
             except KeyboardInterrupt:

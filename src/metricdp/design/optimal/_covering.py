@@ -14,7 +14,6 @@ prices are proved. Where an output lacks something, the duals of its program are
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ import numpy as np
 
 from metricdp.design.optimal._dual_bound import Flow, left_after, left_over
 from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.processors import processors
 from metricdp.programs.transport import Transport
 
 __all__ = ["Covered", "Covering"]
@@ -96,7 +96,7 @@ class Covering:
             late: says when to hurry.
         """
         found = Covered(prices.copy())
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(processors()) as pool:
             while len(order):
                 if late():
                     found.whole = False

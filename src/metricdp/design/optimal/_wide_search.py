@@ -8,7 +8,6 @@ solver's basis is kept, and no program has more rows than there are points.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +21,7 @@ from metricdp.design.optimal._master import TIME
 from metricdp.design.optimal._stabilising import interior_point, met
 from metricdp.design.optimal._start import closed_channels, closed_prices
 from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.processors import processors
 from metricdp.exact.progress import Stopwatch
 
 __all__ = ["WideSearch"]
@@ -261,4 +261,4 @@ def _merged(matrix: Floats, outputs: Places, count: int) -> Floats:
 
 def _threads(points: int) -> Any:
     """Both cores for the matrices of many points; of few, threads wait longer than they work."""
-    return threadpool_limits(len(os.sched_getaffinity(0)) if points >= _LARGE else 1, "blas")
+    return threadpool_limits(processors() if points >= _LARGE else 1, "blas")

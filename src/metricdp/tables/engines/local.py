@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import itertools
 import json
-import os
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ import pyarrow as pa
 import metricdp
 from metricdp.errors import FileError
 from metricdp.exact.bits import source as bits
+from metricdp.exact.processors import processors
 from metricdp.sources.file_kinds import STANDARD
 from metricdp.sources.layout import laid_out
 from metricdp.sources.sinks import open_sink
@@ -166,7 +166,7 @@ class _Counted:
 
 def _in_parallel(plan: Sanitizer, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Release batches on all cores, in order, with no more of them in memory than there are workers."""
-    workers = (os.cpu_count() or 1) if bits().private else 1  # a seeded stream has one order
+    workers = processors() if bits().private else 1  # a seeded stream has one order
     first_row = 0
     waiting: deque[Future[pa.RecordBatch]] = deque()
     with ThreadPoolExecutor(workers) as pool:
