@@ -8,6 +8,7 @@ True
 
 from metricdp.design.answer_space import answer_space
 from metricdp.design.capacity import SpaceCapacity, capacity
+from metricdp.design.continuous import Continuous, continuous
 from metricdp.design.kernels import (
     Decomposition,
     KernelCheck,
@@ -48,6 +49,7 @@ from metricdp.lazy import listing
 
 __all__ = [
     "Comparison",
+    "Continuous",
     "Decomposition",
     "EveryLoss",
     "KernelCheck",
@@ -69,6 +71,7 @@ __all__ = [
     "answer_space",
     "capacity",
     "compare",
+    "continuous",
     "decompose",
     "is_kernel",
     "kernels",

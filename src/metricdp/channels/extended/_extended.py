@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,21 +14,17 @@ from numpy.typing import NDArray
 from metricdp.channels.channel import Channel
 from metricdp.channels.extended._locate import OUTSIDE, Locator
 from metricdp.channels.extended._mesh import Mesh, Point, cross
+from metricdp.channels.extended._snapping import EVERY, Snapping
 from metricdp.channels.extended._steepness import Steepness
 from metricdp.errors import (
     ArgumentError,
     MetricDPError,
     OutOfDomainError,
-    ShapeError,
     UnsupportedMetricError,
 )
 from metricdp.exact.balls import float_below
 from metricdp.exact.choice import draw_shares
-from metricdp.mechanisms.cells import refuse_missing
-from metricdp.mechanisms.columns import take_column, take_points
-from metricdp.mechanisms.containers import is_array, marked
-from metricdp.mechanisms.law import Law, as_inputs
-from metricdp.mechanisms.mechanism import ExpectedError, Mechanism, at_distance
+from metricdp.mechanisms.mechanism import at_distance
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.coordinates import vector
 from metricdp.metrics.words import Measure
@@ -37,13 +32,10 @@ from metricdp.metrics.words import Measure
 __all__ = ["Extended", "extended"]
 
 _WIDEST = 120  # degrees
-_LABELS = "The outputs are labels, so no error is measured"
-_EVERY = Fraction(1, 1 << 64)
-"""The level of a channel whose rows are all the same, which keeps every level; there is no metric of level 0."""
 
 
 @dataclass(frozen=True, repr=False)
-class Extended(Mechanism):
+class Extended(Snapping):
     """The mechanism on a continuous region that a channel on some of its points gives; see `extended`.
 
     A secret x lies in an interval or triangle whose corners are inputs of the channel. One of the corners is drawn,
@@ -96,97 +88,16 @@ class Extended(Mechanism):
         inside = [point for point in tried if self._holds(tuple(map(Fraction, point)))]
         return inside if self._mesh.dimension > 1 else [point[0] for point in inside]
 
-    def expected_error(self, measure: Measure | None = None) -> ExpectedError:
-        """Of the distance, where the outputs are points."""
-        if not self._outputs_are_points:
-            return ExpectedError(None, None, "", (_LABELS,))
-        return super().expected_error(measure)
+    @property
+    def dimension(self) -> int:
+        """One or two."""
+        return self._mesh.dimension
 
-    def _explain_error(self) -> str:
-        return super()._explain_error() if self._outputs_are_points else f"{_LABELS}."
-
-    @cached_property
-    def _outputs_are_points(self) -> bool:
-        try:
-            return {len(vector(output)) for output in self.channel.outputs} == {self._mesh.dimension}
-        except MetricDPError:
-            return False
-
-    # Releases
-
-    def release(self, secrets: Any) -> Any:
-        """See `Mechanism.release`: a point gives an output, an array of points an array, other rows a list."""
-        numbers, units = self._read(secrets)
-        released = self._outputs[self.channel.release_places(self._corners(numbers, units))]
-        if self._alone(secrets):
-            return released[0]
-        return marked(self._as_array(released)) if is_array(secrets) else released.tolist()
-
-    def _read(self, secrets: Any) -> tuple[list[NDArray[Any]], list[Fraction]]:
-        """A column of exact numbers for each coordinate, and what it is counted in."""
-        if self._mesh.dimension == 1:
-            column = take_column(secrets, False, False)
-            refuse_missing(column.missing, False)
-            return [column.numbers], [column.unit]
-        points = take_points(secrets, 2)
-        points.refuse_missing()
-        if points.dimension != 2:
-            raise ShapeError(f"points of 2 coordinates are wanted, not {points.dimension}")
-        numbers = points.numbers
-        return list(numbers.T) if isinstance(numbers, np.ndarray) else numbers, points.units
-
-    def _alone(self, secrets: Any) -> bool:
-        """Whether it is one point rather than rows of points."""
-        if is_array(secrets):
-            return bool(secrets.ndim < self._mesh.dimension)
-        if not isinstance(secrets, list | tuple):
-            return not hasattr(secrets, "__len__")
-        return self._mesh.dimension > 1 and not isinstance(secrets[0], list | tuple) and not is_array(secrets[0])
-
-    def _corners(self, numbers: Sequence[NDArray[Any]], units: Sequence[Fraction]) -> NDArray[np.int64]:
-        """The input that each secret is snapped to."""
+    def _snapped(self, numbers: Sequence[NDArray[Any]], units: Sequence[Fraction]) -> NDArray[np.int64]:
         located = self._locator.locate(numbers, units)
         drawn = draw_shares(located.shares, located.radius, located.exact_shares)
         corners: NDArray[np.int64] = self._locator.corners[located.simplices, drawn]
         return corners
-
-    @cached_property
-    def _outputs(self) -> NDArray[Any]:
-        outputs = np.empty(len(self.channel.outputs), dtype=object)
-        outputs[:] = self.channel.outputs
-        return outputs
-
-    def _as_array(self, released: NDArray[Any]) -> NDArray[Any]:
-        """Numbers, where every output is a number or a point."""
-        if not self._outputs_are_points:
-            return released
-        rows = np.array([[float(value) for value in vector(output)] for output in released.tolist()])
-        return rows if self._mesh.dimension > 1 else rows[:, 0]
-
-    # What it does
-
-    def law(self, inputs: Iterable[Any]) -> Law:
-        """See `Mechanism.law`: rational, since the weights of the corners are."""
-        rows = as_inputs(inputs)
-        channel = self.channel
-        exact: list[list[Fraction]] = []
-        for row, point in enumerate(rows):
-            shares = self._shares(vector(point, row), row)
-            values = [channel.weights[corner].tolist() for corner, _ in shares]
-            exact.append(
-                [
-                    sum((share * weights[z] for (_, share), weights in zip(shares, values, strict=True)), Fraction(0))
-                    / channel.total
-                    for z in range(len(channel.outputs))
-                ]
-            )
-        least = min(value for row in exact for value in row if value)
-
-        def fixed(bits: int) -> NDArray[np.object_]:
-            return np.array([[math.ceil(value * (1 << bits)) for value in row] for row in exact], dtype=object)
-
-        exponent = least.numerator.bit_length() - least.denominator.bit_length() - 2
-        return Law(rows, channel.outputs, fixed, exponent, lambda: exact)
 
     def _shares(self, x: Point, row: int | None = None) -> list[tuple[int, Fraction]]:
         """The corners around a point, with their weights."""
@@ -272,7 +183,7 @@ def extended(channel: Channel, region: Sequence[Any] | None = None, *, metric: M
     used = _touching(mesh, corners)
     rows = channel.weights[sorted({corner for simplex in used for corner in mesh.simplices[simplex]})].tolist()
     same = all(row == rows[0] for row in rows)
-    return Extended(channel, base, corners, _EVERY if same else Steepness(mesh, base).above(channel.weights, used))
+    return Extended(channel, base, corners, EVERY if same else Steepness(mesh, base).above(channel.weights, used))
 
 
 def _base(channel: Channel, metric: Metric | None) -> Metric:

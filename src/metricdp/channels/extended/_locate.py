@@ -19,7 +19,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.refine import Integers
 from metricdp.metrics.coordinates import number
 
-__all__ = ["OUTSIDE", "Located", "Locator"]
+__all__ = ["OUTSIDE", "Located", "Locator", "as_floats"]
 
 OUTSIDE = "outside of the region that the mechanism is made for"
 
@@ -95,19 +95,7 @@ class Locator:
             NotFiniteError, OutOfDomainError: with the first row.
         """
         count, exact = len(numbers[0]), [column.astype(object) for column in numbers]
-        floats = np.empty((len(numbers), count))
-        sure = np.ones(count, dtype=bool)
-        for axis, (column, unit) in enumerate(zip(numbers, units, strict=True)):
-            if column.dtype == object or unit != 1:
-                floats[axis], sure[:] = np.nan, False
-                continue
-            floats[axis] = column
-            if column.dtype.kind == "f" and not bool(np.isfinite(floats[axis]).all()):
-                raise NotFiniteError(
-                    "NaN or infinity where a number belongs", int(np.argmin(np.isfinite(floats[axis])))
-                )
-            if column.dtype.kind != "f":
-                sure &= np.abs(floats[axis]) < _EXACT
+        floats, sure = as_floats(numbers, units)
 
         def point(row: int) -> Point:
             return self.wound(tuple(number(column[row], row) * unit for column, unit in zip(exact, units, strict=True)))
@@ -172,3 +160,23 @@ class Locator:
             turn = (bx - ax) * (x[1] - ay) - (by - ay) * (x[0] - ax)
             sure &= turn > 8 * _ERROR * size * size
         return sure
+
+
+def as_floats(numbers: Sequence[NDArray[Any]], units: Sequence[Fraction]) -> tuple[Floats, NDArray[np.bool_]]:
+    """Columns of exact numbers as rows of floats, and for which of them these are what was given.
+
+    Raises:
+        NotFiniteError: with the first row.
+    """
+    count = len(numbers[0])
+    floats, sure = np.empty((len(numbers), count)), np.ones(count, dtype=bool)
+    for axis, (column, unit) in enumerate(zip(numbers, units, strict=True)):
+        if column.dtype == object or unit != 1:
+            floats[axis], sure[:] = np.nan, False
+            continue
+        floats[axis] = column
+        if column.dtype.kind == "f" and not bool(np.isfinite(floats[axis]).all()):
+            raise NotFiniteError("NaN or infinity where a number belongs", int(np.argmin(np.isfinite(floats[axis]))))
+        if column.dtype.kind != "f":
+            sure &= np.abs(floats[axis]) < _EXACT
+    return floats, sure

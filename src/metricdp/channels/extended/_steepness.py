@@ -17,7 +17,7 @@ from metricdp.exact.balls import ball, enclose, float_above
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Metric
 
-__all__ = ["Steepness", "chart_factor", "gradients"]
+__all__ = ["Steepness", "chart_factor", "gradients", "normalised"]
 
 _TINY = 1e-280
 _BLOCK = 1 << 21
@@ -58,7 +58,7 @@ class Steepness:
         corners = np.array([self.mesh.simplices[k] for k in some])
         exact = [self._stretched(k) for k in some]
         rounded = np.array([[[float(value) for value in row] for row in rows] for rows in exact])
-        columns = np.array(_normalised(weights))
+        columns = np.array(normalised(weights))
         positive = np.array([[value > 0 for value in row] for row in weights.tolist()])
         largest = 0.0
         close: list[tuple[float, int, int]] = []
@@ -174,7 +174,7 @@ def _cos(degrees: Fraction) -> arb:
     return (ball(degrees) * arb.pi() / 180).cos()
 
 
-def _normalised(weights: Weights) -> list[list[float]]:
+def normalised(weights: Weights) -> list[list[float]]:
     """Each column over its largest weight, as the nearest floats: only ratios within a column matter."""
     largest = [max(column) or 1 for column in weights.T.tolist()]
     return [[value / most for value, most in zip(row, largest, strict=True)] for row in weights.tolist()]
