@@ -16,7 +16,7 @@ from metricdp.channels.pairs import Pairs
 from metricdp.channels.proved import Proved
 from metricdp.channels.verify import verify
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, row_blocks
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Space
 
@@ -37,6 +37,7 @@ _SPARE_BITS = 64
 _ATTEMPTS = 8
 _MERGING = (1e-8, 1e-6, 1e-4, 1e-2)
 _CLOSE = 1e-9
+_BLOCK = 1 << 20
 
 
 def certify(matrix: Any, space: SpaceLike, outputs: Iterable[Any] | None = None) -> Certified:
@@ -158,10 +159,10 @@ def shorter_distances(pairs: Pairs, slack: float = _SLACK, near: float | None = 
     By shortest paths. Columns in the cone of d' are that far inside every constraint, which leaves room for rounding.
     Distances beyond `_FARTHEST` are taken as that, which is stricter: nobody stores a number as small as exp(-10^400).
     """
-    distances = np.where(pairs.constrained, np.minimum(pairs.distances, _FARTHEST), pairs.distances)
     nearness = 4 * slack * len(pairs) if near is None else near
-    if len(pairs) > _MANY and (bent := _bent(distances, slack, nearness)) is not None:
+    if len(pairs) > _MANY and (bent := _bent(pairs, slack, nearness)) is not None:
         return bent
+    distances = np.where(pairs.constrained, np.minimum(pairs.distances, _FARTHEST), pairs.distances)
     shorter = np.where(distances > nearness, distances - slack, 0.0)
     np.fill_diagonal(shorter, 0.0)
     for middle in range(len(shorter)):
@@ -169,18 +170,26 @@ def shorter_distances(pairs: Pairs, slack: float = _SLACK, near: float | None = 
     return shorter
 
 
-def _bent(distances: Floats, slack: float, near: float) -> Floats | None:
+def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
     """``d (1 - η (1 + d / max d))`` with the least η that takes off the slack; None where that were too much.
 
     A concave function of a metric is a metric, so no shortest paths are needed; and near pairs come out tightest.
     """
-    positive = distances[np.isfinite(distances) & (distances > 0)]
-    share = slack / float(positive.min(initial=np.inf)) if len(positive) else 1.0
-    if len(positive) == 0 or float(positive.min()) <= near or share > _MOST_BENT:
+    bent = pairs.distances.copy()
+    least, most = np.inf, 0.0
+    for rows in row_blocks(bent.shape):
+        some = bent[rows]
+        np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
+        used = np.isfinite(some) & (some > 0)
+        least = min(least, float(some.min(initial=np.inf, where=used)))
+        most = max(most, float(some.max(initial=0.0, where=used)))
+    if not (most > 0 and least > near and slack / least <= _MOST_BENT):
         return None
-    share = max(share, _LEAST_BENT)
-    finite = np.where(np.isfinite(distances), distances, 0.0)
-    return np.where(np.isfinite(distances), finite * (1 - share * (1 + finite / float(positive.max()))), np.inf)
+    share = max(slack / least, _LEAST_BENT)
+    for rows in row_blocks(bent.shape):
+        some = bent[rows]
+        np.multiply(some, 1 - share * (1 + some / most), out=some, where=np.isfinite(some))
+    return bent
 
 
 def _to_rows(logs: Floats, pairs: Pairs, near: float, share: float) -> tuple[Weights, int, float]:
@@ -221,15 +230,15 @@ def _column_weights(columns: Floats) -> Floats:
 
 def _integers(logs: Floats) -> tuple[Weights, int]:
     """Integer rows from logarithms, divided by the sum of each row; what rounding leaves goes to the largest entry."""
-    finite = np.isfinite(logs)
-    powers = np.floor(np.where(finite, logs, 0) / math.log(2)).astype(np.int64)
-    heads = np.where(finite, np.exp(np.where(finite, logs, 0) - powers * math.log(2)), 0.0) * 2.0**52
-    lowest = int(powers.min(initial=0, where=finite))
+    least = min(float(row.min(initial=0.0, where=np.isfinite(row))) for row in logs)
+    lowest = math.floor(least / math.log(2))
     bits = _SPARE_BITS - lowest + int(logs.shape[1]).bit_length()
     weights = np.zeros(logs.shape, dtype=object)
     for row in range(len(logs)):
-        used = np.flatnonzero(finite[row])
-        parts = zip(heads[row, used].astype(np.int64).tolist(), (powers[row, used] - lowest).tolist(), strict=True)
+        used = np.flatnonzero(np.isfinite(logs[row]))
+        powers = np.floor(logs[row, used] / math.log(2)).astype(np.int64)
+        heads = np.exp(logs[row, used] - powers * math.log(2)) * 2.0**52
+        parts = zip(heads.astype(np.int64).tolist(), (powers - lowest).tolist(), strict=True)
         whole = [head << power for head, power in parts]
         total = sum(whole)
         scaled = [(value << bits) // total for value in whole]
@@ -242,25 +251,35 @@ def _integers(logs: Floats) -> tuple[Weights, int]:
 def _certified(plain: Channel, wanted: Floats, space: Space) -> Certified:
     """A channel that has been verified, with how far it is from what was wanted."""
     promise, inputs, outputs = Proved(space.metric), plain.inputs, plain.outputs
-    change = plain.matrix - wanted
     error = 0.0 if _equal(plain, wanted) else 2.0**-50 * len(outputs)
-    with np.errstate(over="ignore"):  # from a matrix of huge numbers, infinitely far
-        moved = float(np.abs(change).sum(axis=1).max()) / 2 * (1 + 2.0**-40) + error
-    try:
-        apart = space.metric.unit.enclosures(list(inputs), list(outputs))
-    except MetricDPError:
-        cost = None
-    else:
-        if not math.isfinite(moved):
-            return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, None)
+    moved = 0.0
+    for rows in row_blocks(wanted.shape, _BLOCK):
+        with np.errstate(over="ignore"):  # from a matrix of huge numbers, infinitely far
+            moved = max(moved, float(np.abs(plain.matrix[rows] - wanted[rows]).sum(axis=1).max()))
+    moved = moved / 2 * (1 + 2.0**-40) + error
+    cost = _rise(plain, wanted, error, space) if math.isfinite(moved) else None
+    return Certified(inputs, outputs, plain.weights, plain.total, promise, moved, cost)
+
+
+def _rise(plain: Channel, wanted: Floats, error: float, space: Space) -> float | None:
+    """What a channel costs more than what was wanted, at most; None where outputs are not points of the metric."""
+    rise, size, farthest = -math.inf, 0.0, 0.0
+    for rows in row_blocks(wanted.shape, _BLOCK):
+        try:
+            apart = space.metric.unit.enclosures(list(plain.inputs[rows]), list(plain.outputs))
+        except MetricDPError:
+            return None
+        change = plain.matrix[rows] - wanted[rows]
         lower, upper = (np.where(apart.infinite, 0.0, ends) for ends in (apart.lower, apart.upper))
         with np.errstate(over="ignore", invalid="ignore"):  # distances beyond floats
             rises = np.where(change > 0, change * upper, change * lower)
             rises = np.where(change == 0, 0.0, rises)
-            rise = float(rises.sum(axis=1).max()) + float((abs(rises)).sum(axis=1).max()) * 2.0**-40
-            cost = math.inf if math.isnan(rise) else max(0.0, rise)
-            cost += error * float(upper.max()) if error else 0.0
-    return Certified(plain.inputs, plain.outputs, plain.weights, plain.total, promise, moved, cost)
+            rise = float(np.maximum(rise, rises.sum(axis=1).max()))  # NaN stays
+            size = float(np.maximum(size, abs(rises).sum(axis=1).max()))
+        farthest = max(farthest, float(upper.max()))
+    rise += size * 2.0**-40
+    cost = math.inf if math.isnan(rise) else max(0.0, rise)
+    return cost + (error * farthest if error else 0.0)
 
 
 def _equal(channel: Channel, wanted: Floats) -> bool:

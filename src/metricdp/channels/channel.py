@@ -81,24 +81,23 @@ class Channel(Mechanism):
         object.__setattr__(self, "outputs", distinct(self.outputs, "output"))
         if type(self.total) is not int or self.total < 1:
             raise ArgumentError("the total is a positive integer")
-        weights = np.empty((len(self.inputs), len(self.outputs)), dtype=object)
         given = np.asarray(self.weights, dtype=object)
-        if given.shape != weights.shape:
+        if given.shape != (len(self.inputs), len(self.outputs)):
             raise ArgumentError(
                 f"a matrix of {len(self.inputs)} inputs by {len(self.outputs)} outputs is wanted, not {given.shape}"
             )
-        weights[:] = given
-        rows = weights.tolist()
-        for row, values in enumerate(rows):
+        weights = given.copy() if given.flags.writeable or not given.flags.owndata else given  # another channel's
+        for row in range(len(weights)):
+            values = weights[row].tolist()
             if set(map(type, values)) != {int}:
                 raise ArgumentError(f"row {row}: weights are integers")
             if min(values) < 0:
                 raise ArgumentError(f"row {row}: input {self.inputs[row]!r}: a negative probability")
             if sum(values) != self.total:
                 raise ArgumentError(f"row {row}: input {self.inputs[row]!r}: the weights do not sum to the total")
-        common = _common_divisor(rows, self.total)
+        common = _common_divisor(weights, self.total)
         if common > 1:
-            weights //= common
+            weights = weights // common
             object.__setattr__(self, "total", self.total // common)
         weights.setflags(write=False)
         object.__setattr__(self, "weights", weights)
@@ -374,12 +373,12 @@ def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) 
     return whole
 
 
-def _common_divisor(rows: Sequence[Sequence[int]], total: int) -> int:
+def _common_divisor(weights: Weights, total: int) -> int:
     common = total
-    for values in rows:
+    for row in weights:
         if common == 1:
             break
-        common = math.gcd(common, *values)
+        common = math.gcd(common, *row.tolist())
     return common
 
 

@@ -16,7 +16,7 @@ from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pair, Pairs
 from metricdp.channels.proved import known_verdict, remember
 from metricdp.errors import LevelError
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, row_blocks
 from metricdp.exact.balls import Enclosure, ball, decide_sign, float_above, float_below, precision
 from metricdp.exact.level import ln, rational
 from metricdp.metrics import Space, Verdict
@@ -144,14 +144,17 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[RatioCase], float]:
 def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair], float]:
     """Pairs whose ratio of logarithm to distance may be the largest of all, and a bound on those left out."""
     known, constrained = pairs.enclosures, pairs.constrained
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        least = np.maximum(greatest - error, 0) / known.upper * (1 - _ROUNDED)
-        most = np.maximum(greatest + error, 0) / known.lower * (1 + _ROUNDED)
+    most, top = np.empty(greatest.shape), -np.inf
+    for rows in row_blocks(greatest.shape):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            least = np.maximum(greatest[rows] - error, 0) / known.upper[rows] * (1 - _ROUNDED)
+            most[rows] = np.maximum(greatest[rows] + error, 0) / known.lower[rows] * (1 + _ROUNDED)
+        usable = constrained[rows] & ~pairs.extreme[rows]
+        top = max(top, float(np.max(least, initial=-np.inf, where=usable)))
     most[pairs.extreme] = np.inf
-    top = float(np.max(least[constrained & ~pairs.extreme], initial=-np.inf))
     first = pairs.neighbours([(i, j) for i, j in np.argwhere(constrained & (most >= top)).tolist()])
     rest, many = 0.0, _MANY if len(pairs) <= _LARGE else _MANY // 10
-    if len(first) > many and float(most[constrained].max()) <= 1:
+    if len(first) > many and float(np.max(most, initial=-np.inf, where=constrained)) <= 1:
         values = np.array([most[pair] for pair in first])
         order = np.argsort(-values, kind="stable")
         rest, first = float(values[order[many]]), [first[place] for place in order[:many].tolist()]

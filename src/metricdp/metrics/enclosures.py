@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, row_blocks
 from metricdp.exact.balls import Enclosure, float_above, float_below
 from metricdp.exact.level import Level
 
-__all__ = ["VIEW_ERROR", "Enclosures", "amount_bounds"]
+__all__ = ["VIEW_ERROR", "Enclosures", "amount_bounds", "in_blocks"]
 
 Mask = NDArray[np.bool_]
 
@@ -37,6 +37,8 @@ _LEAST, _LARGEST = 1e-290, 1e290
 _TINY, _MOST = 5e-324, sys.float_info.max
 _ROOT_ERROR = 2.0**-49
 _EXACT = 1 << 53
+_MANY = 1 << 22
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Enclosures:
     @cached_property
     def zero(self) -> Mask:
         """Where the distance is proved to be zero."""
-        return np.asarray((self.lower == 0) & (self.upper == 0))
+        return self._where(lambda lower, upper: (lower == 0) & (upper == 0))
 
     @cached_property
     def infinite(self) -> Mask:
@@ -75,27 +77,46 @@ class Enclosures:
     @cached_property
     def held(self) -> Mask:
         """Where floats hold the distance well: closely enclosed, and away from both ends of their range."""
-        return np.asarray((self.lower > _LEAST) & (self.upper < _LARGEST) & self.close)
+        return self._where(lambda lower, upper: (lower > _LEAST) & (upper < _LARGEST) & _close(lower, upper))
 
     @cached_property
     def close(self) -> Mask:
         """Where the bounds are within a relative `VIEW_ERROR`."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray((self.lower == self.upper) | (self.upper <= self.lower * (1 + VIEW_ERROR / 2)))
+        return self._where(_close)
 
     @cached_property
     def nearest(self) -> Floats:
         """Floats between the bounds: zero and infinite only where distances are, within `VIEW_ERROR` where `held`."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            middle = np.where(self.lower == self.upper, self.lower, self.lower / 2 + self.upper / 2)
-        middle = np.where(self.constrained, np.clip(middle, _TINY, _MOST), middle)
+        middle = np.empty(self.lower.shape)
+        for rows in self._blocks:
+            lower, upper = self.lower[rows], self.upper[rows]
+            with np.errstate(invalid="ignore", over="ignore"):
+                between = np.where(lower == upper, lower, lower / 2 + upper / 2)
+            middle[rows] = np.where(self.constrained[rows], np.clip(between, _TINY, _MOST), between)
         middle.setflags(write=False)
         return middle
 
     def around(self, view: Floats) -> Floats:
         """A view of the same distances, moved to the nearest bound where it is not between them."""
-        inside = np.where(np.isnan(view), self.nearest, np.clip(view, self.lower, self.upper))
-        return np.where(self.constrained, np.clip(inside, _TINY, _MOST), self.lower)
+        inside = np.empty(self.lower.shape)
+        for rows in self._blocks:
+            lower, some = self.lower[rows], view[rows]
+            kept = np.clip(some, lower, self.upper[rows])
+            if (unknown := np.isnan(some)).any():
+                kept = np.where(unknown, self.nearest[rows], kept)
+            inside[rows] = np.where(self.constrained[rows], np.clip(kept, _TINY, _MOST), lower)
+        return inside
+
+    @property
+    def _blocks(self) -> Iterable[Any]:
+        return row_blocks(self.lower.shape) if self.lower.ndim == 2 else [...]
+
+    def _where(self, rule: Callable[[Floats, Floats], Mask]) -> Mask:
+        """Where a rule holds of the two bounds, block by block."""
+        holds = np.empty(self.lower.shape, dtype=bool)
+        for rows in self._blocks:
+            holds[rows] = rule(self.lower[rows], self.upper[rows])
+        return holds
 
     def __getitem__(self, places: Any) -> Enclosures:
         return Enclosures(self.lower[places], self.upper[places])
@@ -201,6 +222,17 @@ class Enclosures:
         return Enclosures(np.where(good, self.lower, -math.inf), np.where(good, self.upper, math.inf))
 
 
+def in_blocks(quickly: Callable[[Any, Any], Enclosures], points: Any, others: Any) -> Enclosures:
+    """The enclosures of very many pairs block by block, so that what is computed on the way takes no memory."""
+    if len(points) * len(others) < _MANY:
+        return quickly(points, others)
+    lower, upper = np.empty((len(points), len(others))), np.empty((len(points), len(others)))
+    for rows in row_blocks(lower.shape, _BLOCK):
+        some = quickly(points[rows], others)
+        lower[rows], upper[rows] = some.lower, some.upper
+    return Enclosures(lower, upper)
+
+
 def amount_bounds(amount: Level | Fraction | float) -> tuple[float, float]:
     """Floats below and above a number that a metric holds: a level, a rational or infinity.
 
@@ -210,6 +242,11 @@ def amount_bounds(amount: Level | Fraction | float) -> tuple[float, float]:
     if isinstance(amount, Level):
         return amount.enclose().outward
     return float_below(amount), float_above(amount)
+
+
+def _close(lower: Floats, upper: Floats) -> Mask:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray((lower == upper) | (upper <= lower * (1 + VIEW_ERROR / 2)))
 
 
 def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ from metricdp.exact.level import Level, LevelLike, ln
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact, positive
 from metricdp.metrics.axioms import Violation, find_violation
-from metricdp.metrics.enclosures import Enclosures
+from metricdp.metrics.enclosures import Enclosures, in_blocks
 from metricdp.metrics.norms import Root
 from metricdp.metrics.traits import Traits
 
@@ -104,7 +104,7 @@ class Metric(Traits, ABC):
         """
         left = points if isinstance(points, (list, tuple, np.ndarray)) else list(points)
         right = left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
-        quick = self._enclosures(left, right)
+        quick = in_blocks(self._enclosures, left, right)
         return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:

@@ -187,10 +187,11 @@ class _Synthesis:
             except KeyboardInterrupt:
                 going, reason = False, "it was interrupted"
             self.rounds, self.stopped = wide.rounds, reason or wide.stopped
-            candidates = (
-                [constant_channel(problem)] if math.isinf(wide.loss) else self._candidates(wide.matrix().copy())
-            )
-            answer = self._answer(candidates, self._shown(wide.proven), self.stopped)
+            matrix, shown = None if math.isinf(wide.loss) else wide.matrix(), self._shown(wide.proven)
+            if not going:
+                del wide  # its memory is needed
+            candidates = [constant_channel(problem)] if matrix is None else self._candidates(matrix)
+            answer = self._answer(candidates, shown, self.stopped)
             target /= 2
             if answer.finished or not going or target < _STRICTEST * self.gap:
                 return answer, not (reason or self.watch.over)
@@ -198,6 +199,7 @@ class _Synthesis:
     def _candidates(self, matrix: Floats) -> list[Certified]:
         """A matrix as a channel that is private, or a constant one if that is better."""
         problem = self.problem
+        matrix = matrix.copy() if problem.merged else matrix
         for group in problem.merged:
             matrix[list(group)] = matrix[group[0]]
         with np.errstate(over="ignore"):

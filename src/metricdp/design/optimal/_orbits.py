@@ -46,14 +46,19 @@ class Orbits:
     @classmethod
     def of(cls, distances: Floats, costs: Floats) -> Orbits:
         """Search for symmetries of the distances and of the costs, a matrix of points by outputs."""
-        if _all_unlike(costs.sum(axis=1)) and _all_unlike(costs.sum(axis=0)):
+        of_points = [costs.sum(axis=1), _squares(costs.T)]
+        if np.isfinite(distances).all():
+            of_points += [distances.sum(axis=1), _squares(distances)]
+        if _all_unlike(of_points) and _all_unlike([costs.sum(axis=0), _squares(costs)]):
             return cls.none(*costs.shape)
         return cls._from(list(_symmetries(_codes(distances), _codes(costs))), *costs.shape)
 
     @classmethod
     def none(cls, points: int, outputs: int) -> Orbits:
         """All points and outputs by themselves."""
-        return cls._from([], points, outputs)
+        alone, apart = np.arange(points), np.arange(outputs)
+        carriers = np.broadcast_to(alone, (outputs, points))
+        return cls(alone, apart, apart, carriers, carriers)
 
     @classmethod
     def _from(cls, generators: list[Symmetry], points: int, outputs: int) -> Orbits:
@@ -202,10 +207,26 @@ def _colours(near: Places, costs: Places) -> Places:
     return np.unique(seen, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _all_unlike(sums: Floats) -> bool:
-    """Whether no two of some sums, which symmetries leave as they are, are alike: then there is none."""
-    ordered = np.sort(sums)
-    return bool((np.diff(ordered) > len(sums) * _ALIKE * np.abs(ordered[1:])).all())
+def _all_unlike(sums: list[Floats]) -> bool:
+    """Whether no two points are alike in all of some sums, which symmetries leave as they are: then there is none."""
+    left = [np.arange(len(sums[0]))]
+    for values in (one for one in sums if np.isfinite(one).all()):  # squares of large values may not be
+        finer = []
+        for some in left:
+            order = some[np.argsort(values[some], kind="stable")]
+            steps = np.diff(values[order]) > len(values) * _ALIKE * np.abs(values[order[1:]])
+            finer += [part for part in np.split(order, np.flatnonzero(steps) + 1) if len(part) > 1]
+        if not finer:
+            return True
+        left = finer
+    return False
+
+
+def _squares(values: Floats) -> Floats:
+    """The sum of the squares of each column."""
+    with np.errstate(over="ignore"):
+        sums: Floats = np.einsum("ij,ij->j", values, values)
+    return sums
 
 
 def _codes(values: Floats) -> Places:

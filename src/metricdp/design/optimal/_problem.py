@@ -15,7 +15,7 @@ from metricdp.channels.certify import shorter_distances
 from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.errors import ArgumentError, TooLargeError
-from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.arrays import Floats, Places, row_blocks
 from metricdp.exact.balls import float_above
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Metric, Space
@@ -33,7 +33,8 @@ _MOST_POINTS = 6000
 _NUMBERS = 12
 """About how many numbers the search holds for each pair of points."""
 
-_LEAST, _MOST = 1e-290, 1e290
+_LEAST = 1e-290
+_BLOCK = 1 << 20
 _MOST_BITS = 1 << 14
 _MOST_EXACT = 300_000
 """So many products of weights and losses are summed as integers; of more, the floats with their error."""
@@ -93,7 +94,10 @@ class Problem:
         """
         with np.errstate(over="ignore"):
             shorter = shorter_distances(self.pairs)
-        return np.where(np.isfinite(shorter), np.minimum(shorter, FARTHEST), shorter)
+        for rows in row_blocks(shorter.shape):
+            some = shorter[rows]
+            np.minimum(some, FARTHEST, out=some, where=np.isfinite(some))
+        return shorter
 
     @property
     def capped(self) -> bool:
@@ -110,7 +114,9 @@ class Problem:
     @cached_property
     def costs(self) -> Floats:
         """``prior * (losses - least_losses)``, points by outputs: never negative."""
-        return self.prior[:, None] * (self.losses - self.least_losses[:, None])
+        costs: Floats = self.losses - self.least_losses[:, None]
+        costs *= self.prior[:, None]
+        return costs
 
     @cached_property
     def offset(self) -> float:
@@ -128,9 +134,9 @@ class Problem:
         """For each output, the point for which it costs least, of those the one for which others cost most."""
         above = self.losses - self.least_losses[:, None]
         tied = above <= above.min(axis=0, keepdims=True) + 1e-12 * max(float(above.max()), 1e-300)
-        order = np.where(tied, -above.sum(axis=1)[:, None], np.inf)
+        order = np.argsort(-above.sum(axis=1), kind="stable")
         own = {label(point): row for row, point in enumerate(self.space.points)}
-        centres: Places = order.argmin(axis=0)
+        centres: Places = order[tied[order].argmax(axis=0)]
         for z, name in enumerate(self.outputs):
             row = own.get(label(name))
             if row is not None and tied[row, z]:
@@ -212,8 +218,11 @@ def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any,
     >>> close_distances(d, ("flu",), ("asthma",)).tolist()
     [[2.0]]
     """
-    view = metric.pairwise(list(guesses), list(points))
-    return metric.enclosures(list(guesses), list(points)).around(view)
+    some, others = list(guesses), list(points)
+    found = np.empty((len(some), len(others)))
+    for rows in row_blocks(found.shape, _BLOCK):
+        found[rows] = metric.enclosures(some[rows], others).around(metric.pairwise(some[rows], others))
+    return found
 
 
 def _losses(space: Space, loss: Any, outputs: tuple[Any, ...] | None) -> tuple[Floats, tuple[Any, ...]]:

@@ -13,7 +13,7 @@ prices at once: prices only fall, so outputs that were visited before stay cover
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +21,9 @@ import numpy as np
 from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._dual_bound import Flow
 from metricdp.design.optimal._orbits import Orbits
-from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.arrays import Floats, Places, row_blocks
 
-__all__ = ["Start", "closed_channels", "closed_prices", "start"]
+__all__ = ["Start", "blurred_prices", "closed_channels", "closed_prices", "start"]
 
 _NEIGHBOURS = 24
 _SHARES = (1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
@@ -49,17 +49,31 @@ class Start:
     bound: float
 
 
-def closed_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
-    """Matrices of points by points with rows that sum to one and columns in the cone, and whether they are tight."""
-    yield from _tight_channels(decay)
+def closed_channels(
+    decay: Floats, weights: Floats | None = None, in_time: Callable[[], bool] = lambda: True
+) -> Iterator[tuple[bool, Floats]]:
+    """Matrices of points by points with rows that sum to one and columns in the cone, and whether they are tight.
+
+    Args:
+        decay: ``Φ``.
+        weights: of the tight-constraints mechanism, where they are known: ``Φ⁻¹ 1``.
+        in_time: asked before any system of equations is solved; after a "no" there is only the exponential mechanism.
+    """
+    yield from _tight_channels(decay, weights, in_time)
     half = np.sqrt(decay)
-    yield False, half / half.sum(axis=1, keepdims=True)
+    half /= half.sum(axis=1, keepdims=True)
+    yield False, half
 
 
-def _tight_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
+def _tight_channels(
+    decay: Floats, weights: Floats | None, in_time: Callable[[], bool]
+) -> Iterator[tuple[bool, Floats]]:
     for share in _SHARES if len(decay) <= _MANY else _SHARES[::3]:
         falls = decay if share == 1 else decay**share
-        diagonal = _solved(falls, np.ones(len(falls)))
+        if share == 1 and weights is not None:
+            diagonal: Floats | None = weights
+        else:
+            diagonal = _solved(falls, np.ones(len(falls))) if in_time() else None
         if diagonal is None:
             return
         tight = falls * np.maximum(diagonal, 0.0)
@@ -68,28 +82,51 @@ def _tight_channels(decay: Floats) -> Iterator[tuple[bool, Floats]]:
             yield True, tight
             return
         # Where weights are negative they are left out, and rows divided by their sums: a lower level has room for it.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = np.abs(np.log(sums)[:, None] - np.log(sums))
-            kept = spread <= -(1 - share) * np.log(decay) * (1 - 1e-9)
-        if kept.all():
+        if share < 1 and _has_room(np.log(sums), decay, share):
             yield False, tight / sums[:, None]
             return
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def _has_room(sums: Floats, decay: Floats, share: float) -> bool:
+    """Whether logarithms of sums of rows differ by no more than what a lower level leaves of the distances."""
+    for rows in row_blocks(decay.shape):
+        spread = np.abs(sums[rows, None] - sums)
+        if not (spread <= -(1 - share) * np.log(decay[rows]) * (1 - 1e-9)).all():
+            return False
+    return True
 
 
 def start(instance: Instance, orbits: Orbits, decay: Floats, first: Floats) -> Start:
     """The best of the prices in closed form and of ``first``, once they are repaired."""
     neighbours = np.argsort(instance.distances, axis=1, kind="stable")[:, 1 : 1 + _NEIGHBOURS]
     candidates = [first[orbits.points]]
-    solved = closed_prices(decay, (decay @ instance.costs).min(axis=1))
+    solved = _solved(decay, (decay @ instance.costs).min(axis=1))
     if solved is not None:
         even = (orbits.sums(solved) / orbits.sizes)[orbits.points]
         candidates += [np.maximum(even, 0.0), even]
     return max((_repaired(prices, instance, orbits, decay, neighbours) for prices in candidates), key=_bound)
 
 
-def closed_prices(decay: Floats, goals: Floats) -> Floats | None:
-    """The prices of the tight-constraints mechanism for the minima of ``decay @ costs``; None where there are none."""
-    return _solved(decay, goals)
+def closed_prices(decay: Floats, goals: Floats) -> tuple[Floats, Floats] | None:
+    """The weights of the tight-constraints mechanism, and its prices for the minima of ``decay @ costs``."""
+    found = _solved(decay, np.stack([np.ones(len(goals)), goals], axis=1))
+    return None if found is None else (found[:, 0], found[:, 1])
+
+
+def blurred_prices(instance: Instance, decay: Floats) -> Floats:
+    """The prior, blurred by the metric, times what the column ``exp(-d(., x))`` of the nearest output is worth with it.
+
+    They need no system of equations, and are not as good as the prices of the tight-constraints mechanism.
+    """
+    costs, centres = instance.costs, instance.centres
+    blurred = decay @ instance.prior / decay.sum(axis=1)
+    values = np.zeros(costs.shape[1])
+    for rows in row_blocks(costs.shape):
+        values += np.einsum("xz,xz->z", costs[rows], decay[rows][:, centres])
+    factors = values / np.maximum((decay @ blurred)[centres], 1e-300)
+    prices: Floats = blurred * factors[costs.argmin(axis=1)]
+    return prices
 
 
 def _bound(found: Start) -> float:

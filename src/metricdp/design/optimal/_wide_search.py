@@ -9,6 +9,7 @@ solver's basis is kept, and no program has more rows than there are points.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from metricdp.design.optimal._covering import Covering
 from metricdp.design.optimal._dual_bound import sum_below
 from metricdp.design.optimal._master import TIME
 from metricdp.design.optimal._stabilising import interior_point, met
-from metricdp.design.optimal._start import closed_channels, closed_prices
-from metricdp.exact.arrays import Floats, Places
+from metricdp.design.optimal._start import blurred_prices, closed_channels, closed_prices
+from metricdp.exact.arrays import Floats, Places, row_blocks
 from metricdp.exact.processors import processors
 from metricdp.exact.progress import Stopwatch
 
@@ -37,10 +38,18 @@ _MOST_ROUNDS = 60
 _PATIENCE = 6
 _USEFUL = 1e-10
 _LARGE = 800
+_LARGER = 350.0
+"""By how much a system of eight times as many equations takes longer."""
+
+_SOLVE, _PRODUCT = 1.0, 1.5
+_GRACE = 0.5
+"""Seconds over the limit that a step may take which the search cannot do without."""
+
 _MANY = 1500
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
 
+SKIPPED = ", and before it there was no time for the tight-constraints mechanism"
 STILL = "the search found no better prices and no better columns"
 
 
@@ -75,6 +84,8 @@ class WideSearch:
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
         self._step, self._loose_prices = 1.0, self.prices
+        self._cube = 0.0  # seconds for a system of equations of all points; 0 where that is no matter
+        self.hurried = False
 
     def run(self, target: float) -> bool:
         """Rounds until the gap is at most ``target``; False where it cannot be reached, or not in time."""
@@ -93,7 +104,7 @@ class WideSearch:
             if self.loss - self.bound <= max(goal, 0.5 * self.instance.negligible):
                 return True
             if self.watch.over or self.rounds >= _MOST_ROUNDS or still >= _PATIENCE:
-                self.stopped = TIME if self.watch.over else STILL
+                self.stopped = (f"{TIME}{SKIPPED}" if self.hurried else TIME) if self.watch.over else STILL
                 return False
 
     @property
@@ -116,21 +127,29 @@ class WideSearch:
         self._add(np.full((1, len(distances)), 1 / len(distances)))
         kept, group = self._kept, self._group
         falls = self.decay if len(kept) == len(group) else self.decay[np.ix_(kept, kept)]
+        guesses = costs[kept].argmin(axis=1)
         with _threads(len(distances)):
-            worth = _product(self.decay[kept], costs)
-            guesses = worth.argmin(axis=1)
-            for tight, channel in closed_channels(falls):
-                matrix = channel[group]
-                best = guesses if tight else _product(matrix.T, costs).argmin(axis=1)
+            self._gauge(falls)
+            solved = None
+            self.hurried = not self._fits(_SOLVE + _PRODUCT)
+            if not self.hurried:
+                worth = _product(self.decay if falls is self.decay else self.decay[kept], costs)
+                guesses = worth.argmin(axis=1)
+                solved = closed_prices(falls, worth.min(axis=1))
+                del worth
+            weights = None if solved is None else solved[0]
+            for tight, channel in closed_channels(falls, weights, lambda: self._fits(_SOLVE + _PRODUCT)):
+                matrix = channel if len(kept) == len(group) else channel[group]
+                plain = not tight and self._fits(_PRODUCT)
+                best = _product(matrix.T, costs).argmin(axis=1) if plain else guesses
                 merged = _merged(matrix, best, costs.shape[1])
-                self._know(merged, float((merged * costs).sum()))
-                sums = matrix.sum(axis=0)
-                if tight or len(self.costs) == 1:
+                self._know(merged, sum(float((merged[rows] * costs[rows]).sum()) for rows in row_blocks(costs.shape)))
+                if (tight or len(self.costs) == 1) and not self.watch.over:
+                    sums = matrix.sum(axis=0)
                     self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
                 if len(distances) > _MANY:  # the best comes first, and another costs as much again
                     break
-            prices = closed_prices(falls, worth.min(axis=1))
-        self._visit(np.zeros(len(group)) if prices is None else self._spread(prices))
+        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
         if self.watch.over:
             return
         finite = np.isfinite(distances) & (distances > 0)
@@ -143,6 +162,32 @@ class WideSearch:
                 columns / columns.sum(axis=1, keepdims=True),
                 guesses[group[centres]] if len(distances) >= _LARGE else None,
             )
+
+    def _gauge(self, falls: Floats) -> None:
+        """How long a system of equations of an eighth of the points takes: the others follow from it."""
+        if len(falls) < _LARGE or np.isinf(self.watch.left):
+            return
+        few = np.ascontiguousarray(falls[: len(falls) // 8, : len(falls) // 8])
+        begun = self.watch.seconds
+        with suppress(np.linalg.LinAlgError):
+            np.linalg.solve(few, np.ones(len(few)))
+        self._cube = (self.watch.seconds - begun) * _LARGER
+
+    def _fits(self, cubes: float) -> bool:
+        """Whether there is time for what takes as long as so many systems of equations of all points."""
+        return cubes * self._cube <= self.watch.left + (_GRACE if self._cube else 0.0)
+
+    def _late(self) -> Callable[[], bool]:
+        """Says before each step of interior points whether it would end too late: the longest before it tells."""
+        step = 3 * len(self.costs) / max(len(self._kept), 1) + 3
+        begun, longest = [self.watch.seconds], [step * self._cube]
+
+        def late() -> bool:
+            longest[0] = max(longest[0] if len(begun) == 1 else 0.0, self.watch.seconds - begun[-1])
+            begun.append(self.watch.seconds)
+            return self.watch.over or longest[0] > self.watch.left + _GRACE
+
+        return late
 
     def _round(self, far: bool) -> None:
         """One step of the prices, one visit of all outputs."""
@@ -169,7 +214,7 @@ class WideSearch:
             return
         self._loose_prices = prices
         with _threads(len(self.prices)):
-            even = met(self._rows(), weights, np.ones(len(self._kept)), lambda: self.watch.over)
+            even = met(self._rows(), weights, np.ones(len(self._kept)), self._late())
         if even is None:
             return
         loss = float(even @ self.costs)
@@ -183,7 +228,7 @@ class WideSearch:
 
     def _priced(self, centre: Floats, pull: Floats, tolerance: float) -> tuple[Floats, Floats, bool]:
         """Weights of the columns and prices near others, by interior points; points with one row have one price."""
-        right, late = np.ones(len(self._kept)), lambda: self.watch.over
+        right, late = np.ones(len(self._kept)), self._late()
         start, pulled = np.bincount(self._group, weights=centre).astype(np.float64), pull[self._kept]
         with _threads(len(right)):
             weights, prices, solved = interior_point(self._rows(), self.costs, right, start, pulled, tolerance, late)
