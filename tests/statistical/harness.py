@@ -80,6 +80,11 @@ def check_table(outcomes: Iterable[Hashable], table: Callable[[float], Mapping[H
         assert not fits_table(outcomes, table(factor)), f"a scale times {factor} passes too: the test is blind"
 
 
+def hardly_alike(first: Any, second: Any) -> bool:
+    """Whether two samples are not copies, pair by pair: values on one fine grid meet by chance once in millions."""
+    return int((np.asarray(first) == np.asarray(second)).sum()) <= 2
+
+
 def unrelated(first: Any, second: Any, p: float = P) -> bool:
     """Whether two samples, pair by pair, may be independent: Fisher's exact test on signs and on magnitudes."""
     first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from metricdp.errors import ArgumentError, ColumnError, UnknownCategoryError
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.policies.types.series import Series
 from metricdp.policies.types.set_of import SetOf
 
@@ -75,8 +75,7 @@ class TopElements:
 def _share(place: int, corrected: Any, reach: Any, seen: Any, rows: int, confidence: float, truth: Truth) -> Estimate:
     low, high = (min(max(rows * (corrected[place] + side * reach[place]), 0.0), rows) for side in (-1, 1))
     value = min(max(rows * float(corrected[place]), low), high)
-    notes = ("The value as released is as good here: correcting it changes little.",)
-    good = abs(seen[place] - value) <= rows * reach[place] / 4
+    good = as_good(abs(seen[place] - value), rows * float(reach[place]), confidence)
     return Estimate(
         float(value),
         (float(low), float(high)),
@@ -86,7 +85,7 @@ def _share(place: int, corrected: Any, reach: Any, seen: Any, rows: int, confide
         "inversion of each element's coin",
         False,
         truth,
-        notes if good else (),
+        (AS_GOOD,) if good else (),
         rows,
     )
 

@@ -94,8 +94,12 @@ def terms_of(predicate: Predicate | None, counted: Counted) -> list[dict[str, Se
         made, places = _slices(counted, name, thresholds.get(name, []))
         cells.append(made)
         classes.append(places)
-    if math.prod(len(column) for column in cells) > _MOST_SLICES:
-        raise TooLargeError("the condition compares too many columns at once", f"{_MOST_SLICES:,} cells")
+    combined = math.prod(len(column) for column in cells)
+    if combined > _MOST_SLICES:
+        rule = (
+            f"the values of the columns that the condition compares make {combined:,} combinations, which is too many"
+        )
+        raise TooLargeError(rule, f"{_MOST_SLICES:,} combinations at most")
     truth = true_cells(cells, predicate).reshape([len(column) for column in cells])
     for axis in range(len(names)):
         flat = np.moveaxis(truth, axis, 0).reshape(truth.shape[axis], -1)

@@ -21,7 +21,7 @@ from metricdp.estimates.laws import ListedLaw
 from metricdp.estimates.outlines import outlines_of
 from metricdp.estimates.plan import column_line
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.exact.arrays import Floats
 from metricdp.policies.types._finite import OneOf
 
@@ -229,8 +229,8 @@ class _Moments:
                 "from 0, and so nothing of what is divided by it.",
             )
             value = math.nan if ends is None else 0.0
-        if math.isfinite(value) and abs(naive - value) <= reach / 4:
-            notes = (*notes, "The value as released is as good here: correcting it changes little.")
+        if math.isfinite(value) and as_good(abs(naive - value), reach, confidence):
+            notes = (*notes, AS_GOOD)
         method = "corrected scores, and the normal law for smooth functions of their averages"
         return Estimate(
             min(max(value, low), high) if math.isfinite(value) else value,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.linear import LinearAnswer
 from metricdp.estimates.plan import Counted
-from metricdp.estimates.results import shown
+from metricdp.estimates.results import AS_GOOD, as_good, shown
 
 __all__ = ["notes_on"]
 
@@ -22,6 +22,7 @@ def notes_on(
     naive: float | None,
     value: float,
     interval: tuple[float, float],
+    confidence: float,
 ) -> tuple[str, ...]:
     """What to know of one answer.
 
@@ -34,6 +35,7 @@ def notes_on(
         naive: what the table says at face value.
         value: the answer.
         interval: its interval.
+        confidence: of the interval.
     """
     notes = []
     width, whole = interval[1] - interval[0], ends[1] - ends[0]
@@ -59,6 +61,6 @@ def notes_on(
                     f"after the place that the question asks about cannot be told, and that is most of the interval"
                     f"{alone}. The value is good where nothing special happens within {unit} of that place."
                 )
-    if naive is not None and width > 0 and abs(naive - value) <= scale * found.noise / 4:
-        notes.append("The value as released is as good here: correcting it changes little.")
+    if naive is not None and width > 0 and as_good(abs(naive - value), scale * found.noise, confidence):
+        notes.append(AS_GOOD)
     return tuple(notes)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError
+from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError, TooLargeError
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.noise_shape import is_geometric, noise_scale
@@ -33,6 +33,9 @@ MOST_POINTS = 1200
 
 MOST_OUTPUTS = 400
 """Outputs that are counted one by one."""
+
+MOST_LISTED = 16_384
+"""Values of a category beyond which its law, one number for each two of them, is refused."""
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -109,6 +112,9 @@ class ListedLaw(ColumnLaw):
         values = len(column.listed)
         self.labels: tuple[Any, ...] = column.listed if column.missing == "refuse" else (*column.listed, None)
         size = len(self.labels)
+        if size > MOST_LISTED:
+            rule = f"column {column.columns[0]!r} has {size:,} values, and no more than {MOST_LISTED:,} are corrected"
+            raise TooLargeError(rule, f"{size**2 * 8 / 2**30:.3g} GiB for their law")
         law = np.eye(size)
         if column.release == "noise":
             mechanism = column.mechanism

@@ -131,19 +131,11 @@ class LinearEstimator:
     def answer(self, monomials: Sequence[Monomial]) -> LinearAnswer:
         """The average over all rows of a sum of products."""
         rows = self.rows
-        total, squares, expected_squares = self._summed(monomials)
-        mean = float(total.sum()) / rows
+        mean, variance = self._measured(monomials)
         columns = {name for one in monomials for name in one.factors}
         columns |= {one.number for one in monomials if one.number is not None}
         if all(self.is_exact(name) for name in columns) and self.truth == "table":
             return LinearAnswer(mean, mean, mean, 0.0, False, 0.0)
-        second = squares / rows
-        if self.truth == "population":
-            variance = max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
-        else:
-            variance = second - min(expected_squares / rows, second)
-            variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
-            variance = min(variance, self._noise_ceiling(monomials))
         low, middle, high = self._bias(monomials)
         biased = high > low
         z = self.z_biased if biased else self.z
@@ -151,6 +143,25 @@ class LinearEstimator:
         value = self._likeliest(monomials)
         value = mean - middle if value is None else value
         return LinearAnswer(value, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
+
+    def likely(self, one: Monomial) -> tuple[float, float]:
+        """The average of a product without bounds on its bias, and half the width that is due to noise."""
+        mean, variance = self._measured([one])
+        if len(one.factors) == 1 and one.number is None:
+            ((name, factor),) = one.factors.items()
+            mean -= one.weight * self.score(name, factor).bias(self.counted.laws[name].fitted.shares)
+        return mean, self.z * math.sqrt(variance / self.rows)
+
+    def _measured(self, monomials: Sequence[Monomial]) -> tuple[float, float]:
+        """The average score, and the variance of one row's."""
+        rows = self.rows
+        total, squares, expected_squares = self._summed(monomials)
+        mean, second = float(total.sum()) / rows, squares / rows
+        if self.truth == "population":
+            return mean, max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
+        variance = second - min(expected_squares / rows, second)
+        variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
+        return mean, min(variance, self._noise_ceiling(monomials))
 
     def _likeliest(self, monomials: Sequence[Monomial]) -> float | None:
         """The answer under the likeliest shares, where inversion finds shares below 0; None where it does not."""

@@ -25,7 +25,7 @@ from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.outlines import outlines_of
 from metricdp.estimates.plan import column_line
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.policies.types._finite import OneOf
 
@@ -90,8 +90,8 @@ def _estimate(value: float, reach: float, naive: float, confidence: float, truth
         ends = (-math.inf, math.inf)
         return Estimate(math.nan, ends, plain, confidence, None, method, True, truth, (why,), rows)
     notes: tuple[str, ...] = ()
-    if plain is not None and abs(plain - value) <= reach / 4:
-        notes = ("The value as released is as good here: correcting it changes little.",)
+    if plain is not None and as_good(abs(plain - value), float(reach), confidence):
+        notes = (AS_GOOD,)
     interval = float(value - reach), float(value + reach)
     return Estimate(
         float(value), interval, plain, confidence, float(reach), method, truth == "table", truth, notes, rows

@@ -11,11 +11,12 @@ import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, DataError, TooLargeError
 from metricdp.estimates.conditions import SecretFunction
-from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.linear import LinearEstimator, Monomial
 from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes, released_places
 from metricdp.estimates.plan import Counted
+from metricdp.estimates.region_scores import MapScores, ProductSums
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.estimates.tally import TallyBuilder
 from metricdp.exact.arrays import Booleans
 from metricdp.policies.types.place import Place
@@ -134,6 +135,7 @@ class _Asking:
         self.counted.fill(builder.made())
         self.linear = LinearEstimator(self.counted, confidence, truth)
         self.linear.check_fit()
+        self._ends = self._bounded(columns)
         self._functions = [{name: law.inside(box) for name, box in boxes.items()} for law in self.laws]
         for law, functions in zip(self.laws, self._functions, strict=True):
             functions[_ELSEWHERE] = law.elsewhere()
@@ -145,8 +147,22 @@ class _Asking:
         for law, functions, name in zip(self.laws, self._functions, names, strict=True):
             factors[law.name] = functions[name]
             seen &= self._looks_inside(law, name)[self.counted.codes(law.name)]
-        found = self.linear.answer([Monomial(factors)])
-        return self._estimate(found, float(self.counted.tally.counts[seen].sum()))
+        value, noise = self.linear.likely(Monomial(factors))
+        return self._estimate(value, noise, self._ends[tuple(names)], float(self.counted.tally.counts[seen].sum()))
+
+    def _bounded(self, columns: Sequence[Place]) -> dict[tuple[str, ...], tuple[float, float]]:
+        """The least and the most rows in each region, or from each to each."""
+        scores: dict[Any, MapScores] = {}
+        for column in columns:
+            key = column.mechanism, column.missing
+            if key not in scores:
+                scores[key] = MapScores(column, self.boxes, self.linear.rows, self.linear.z)
+        sums = ProductSums([scores[column.mechanism, column.missing] for column in columns])
+        for arrays in self.table.batches(columns):
+            sums.add(arrays)
+        low, high = sums.ends(self.linear.z)
+        names = itertools.product((*self.boxes, _ELSEWHERE), repeat=len(columns))
+        return dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
     def _looks_inside(self, law: PlaceLaw, name: str) -> Booleans:
         if name != _ELSEWHERE:
@@ -156,23 +172,23 @@ class _Asking:
             found[-1] = False
         return np.asarray(found)
 
-    def _estimate(self, found: LinearAnswer, naive: float) -> Estimate:
+    def _estimate(self, share: float, reach: float, ends: tuple[float, float], naive: float) -> Estimate:
         rows = self.linear.rows
-        low, high = (min(max(rows * end, 0.0), rows) for end in (found.low, found.high))
-        value = min(max(rows * found.value, low), high)
+        low, high = (min(max(end, 0.0), rows) for end in ends)
+        value, noise = min(max(rows * share, low), high), rows * reach
         notes = []
         if high - low >= 0.5 * rows:
             notes.append("The interval is half of all rows or more: at this level they tell next to nothing about it.")
-        elif found.biased and high - low > 3 * rows * found.noise:
+        elif high - low > 3 * noise:
             scale = max(law.scale for law in self.laws)
             notes.append(
                 f"The level hides where places lie to about {2 * scale:,.0f} m. Whether they lie just inside or just "
                 "outside a region cannot be told, and that is most of the interval. Ask about larger regions."
             )
-        if abs(naive - value) <= rows * found.noise / 4:
-            notes.append("The value as released is as good here: correcting it changes little.")
-        method = "scores with bounded bias: holds for every table that fits the counts"
-        noise, said = rows * found.noise, tuple(notes)
+        if as_good(abs(naive - value), noise, self.confidence):
+            notes.append(AS_GOOD)
+        method = "two scores, one never too low and one never too high on average: holds for every table"
+        said = tuple(notes)
         return Estimate(value, (low, high), naive, self.confidence, noise, method, True, self.truth, said, int(rows))
 
     def estimates(

@@ -7,17 +7,37 @@ import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Estimate", "Estimates"]
+__all__ = ["AS_GOOD", "Estimate", "Estimates", "as_good"]
 
 Truth = Literal["table", "population"]
 Number = float | dt.date
 
+AS_GOOD = "The value as released is as good here: correcting it moves it by less than noise does."
+
 _TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
+
+
+def as_good(apart: float, noise: float, confidence: float) -> bool:
+    """Whether a value as released may be taken as it is: correcting moves it by less than its own standard error.
+
+    The naive value is off by its bias, the corrected one by its noise. Where the two are even, this says so of every
+    other table.
+
+    Args:
+        apart: how far the naive value is from the corrected one.
+        noise: how far noise moves the corrected value, with ``confidence``.
+        confidence: of the interval.
+
+    >>> as_good(9, 19.6, 0.95), as_good(11, 19.6, 0.95)
+    (True, False)
+    """
+    return apart <= noise / NormalDist().inv_cdf((1 + confidence) / 2) or apart <= 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,11 +79,10 @@ class Estimate:
 
     @property
     def naive_is_as_good(self) -> bool:
-        """Whether correcting changes next to nothing: the naive value is off by less than a fifth of the interval."""
-        if self.naive is None:
+        """Whether correcting moves the value by less than its own standard error; see `as_good`."""
+        if self.naive is None or self.noise is None:
             return False
-        apart, wide = _apart(self.naive, self.value), _apart(self.interval[1], self.interval[0])
-        return apart <= wide / 10 or apart <= 1e-12
+        return as_good(_apart(self.naive, self.value), self.noise, self.confidence)
 
     @property
     def _level(self) -> str:

@@ -258,7 +258,7 @@ class _Answering:
         low, high = (min(max(scale * end, ends[0]), ends[1]) for end in (found.low, found.high))
         value = min(max(scale * found.value, low), high)
         columns = list(dict.fromkeys([*(key for one in products for key in one), *([] if name is None else [name])]))
-        notes = notes_on(self.counted, columns, found, scale, ends, naive, value, (low, high))
+        notes = notes_on(self.counted, columns, found, scale, ends, naive, value, (low, high), self.confidence)
         say = (lambda number: number) if as_label is None else as_label
         if as_label is None and name is not None:
             say = self._label(name)

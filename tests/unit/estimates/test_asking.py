@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import ArgumentError, ColumnError
+from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates import Estimate, estimate
 from metricdp.tables import sanitize
 
@@ -395,3 +395,19 @@ def test_an_interval_beyond_all_that_can_be_says_so():
     found = estimate(released, "select count(*) where sex = 'f'", policy={"format": 2, "columns": {"sex": entry}}).only
     assert found.interval == (0, 0)
     assert "hardly ever occur" in " ".join(found.notes)
+
+
+def test_a_category_with_too_many_values_is_refused_before_memory_runs_out():
+    values = [f"v{place}" for place in range(20_000)]
+    policy = {"format": 2, "columns": {"x": {"type": "category", "values": values, "epsilon": 8, "missing": "refuse"}}}
+    with pytest.raises(TooLargeError, match="20,000 values"):
+        estimate(pa.table({"x": values[:10]}), "select count(*) where x = 'v1'", policy=policy)
+
+
+def test_it_is_said_that_naive_is_as_good_where_correcting_moves_less_than_noise():
+    policy = {"format": 2, "columns": {"smokes": {"type": "boolean", "factor": 3, "missing": "refuse"}}}
+    for yes, good in ((500, True), (492, True), (450, False)):  # the standard error is 27 here, by half of 1 - 2 flip
+        released = pa.table({"smokes": [True] * yes + [False] * (1000 - yes)})
+        found = estimate(released, "select count(*) where smokes = true", policy=policy).only
+        assert found.naive_is_as_good is good
+        assert any("as good" in note for note in found.notes) is good

@@ -1,0 +1,207 @@
+"""Two scores for a region of a map, one that is never too low on average and one that is never too high.
+
+Let q(x) be 1 where a place x lies in the region, and 0 elsewhere. A score u of released places with
+``E[u(Z) | x] >= q(x)`` for every x has, over any table, an average of at least the share of the rows that lie there,
+and a score l with ``E[l(Z) | x] <= q(x)`` at most that. So the two averages, with the noise of each, are an interval
+that holds for every table, and how wide it is hangs on the rows near the region's border alone. Both are found by a
+linear program that knows the law of the noise and the number of rows, and nothing of the table: no choice follows the
+data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from metricdp.errors import ArgumentError
+from metricdp.estimates.place_laws import Box, PlaceLaw
+from metricdp.exact.arrays import Floats
+from metricdp.policies.types.place import Place
+from metricdp.programs.linear import LinearProgram, Sparse
+
+__all__ = ["MapScores", "ProductSums", "RegionScores"]
+
+_CAPS = (0.5, 1.5, 4.0)
+"""How far scores may lie beyond 0 and 1: farther leaves less to the border, and more to noise."""
+
+_ROUNDS = 6
+_SMALL = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RegionScores:
+    """The two scores of one region, for each output of the law around it.
+
+    Attributes:
+        law: of places, cut around this region alone.
+        upper: on average at least 1 for a place in the region, and 0 for any other.
+        lower: on average at most 1 there, and 0 for any other.
+        cap: how far beyond 0 and 1 they may lie.
+    """
+
+    law: PlaceLaw
+    upper: Floats
+    lower: Floats
+    cap: float
+
+    @classmethod
+    def of(cls, column: Place, box: Box, rows: float, z: float, caps: Sequence[float] = _CAPS) -> RegionScores:
+        """The pair with the least interval for so many rows, if places were spread evenly around the region.
+
+        Args:
+            column: of places.
+            box: the region.
+            rows: of the table, which is public.
+            z: how many standard deviations an interval reaches.
+            caps: how far beyond 0 and 1 scores may lie; all are tried.
+        """
+        law = PlaceLaw(column, {"region": box})
+        inside = law.inside(box)
+        areas = np.outer(np.gradient(law.north), np.gradient(law.east)).ravel()
+        evenly = np.zeros(len(law.matrix))
+        evenly[: len(areas)] = 0.9 * areas / areas.sum()
+        evenly[len(areas)] = 0.1
+        released = evenly @ law.matrix
+        best, least = None, math.inf
+        for cap in caps:
+            upper = _least_above(law, inside.high, released, cap)
+            lower = -_least_above(law, -inside.low, released, cap)
+            spread = sum(math.sqrt(released @ score**2 - (released @ score) ** 2) for score in (upper, lower))
+            wide = float(released @ (upper - lower)) + z * spread / math.sqrt(rows)
+            if wide < least:
+                best, least = cls(law, upper, lower, cap), wide
+        assert best is not None
+        return best
+
+
+def _least_above(law: PlaceLaw, question: Floats, released: Floats, cap: float) -> Floats:
+    """The score, within ``cap`` of what a question can be, that is nowhere below it and least on average.
+
+    Between the points of the lattice the expected score bends; it is kept above by as much as it was seen to bend.
+    """
+    ends = float(question.min()), float(question.max())
+    program = LinearProgram()
+    program.add_columns(released, ends[0] - cap, ends[1] + cap)
+    entries = np.where(np.abs(law.matrix) < 1e-12, 0.0, law.matrix)
+    rows = np.array(program.add_rows(question, np.inf, Sparse.of_dense(entries)))
+    score = np.full(len(released), ends[1])
+    for _ in range(_ROUNDS):
+        solved = program.solve()
+        if not solved.optimal:
+            raise ArgumentError(f"the solver ended without an answer: {solved.status}")
+        score = np.asarray(solved.primal, dtype=np.float64)
+        short = question + law.bends(score) - law.matrix @ score
+        if short.max() <= _SMALL:
+            break
+        program.change_row_bounds(rows, question + law.bends(score), np.inf)
+    short = question + law.bends(score) - law.matrix @ score
+    return np.asarray(score + max(0.0, float(short.max())))
+
+
+class MapScores:
+    """The scores of all regions of a map, and of what lies in none of them, for one column.
+
+    Args:
+        column: of places.
+        boxes: the regions.
+        rows: of the table.
+        z: how many standard deviations an interval reaches.
+    """
+
+    def __init__(self, column: Place, boxes: Mapping[str, Box], rows: float, z: float) -> None:
+        first, *others = boxes.values()
+        tried = RegionScores.of(column, first, rows, z)  # the cells of a map are alike: what is best for one will do
+        self._regions = [tried, *(RegionScores.of(column, box, rows, z, [tried.cap]) for box in others)]
+        whole = _rectangle(list(boxes.values()))
+        if whole is None:
+            self._union = self._regions
+        elif len(boxes) == 1:
+            self._union = self._regions[:1]
+        else:
+            self._union = [RegionScores.of(column, whole, rows, z, [tried.cap])]
+
+    @property
+    def farthest(self) -> Floats:
+        """For each region, and for what is elsewhere, how far from 0 a score can be."""
+        wide = [max(float(np.abs(score).max()) for score in (one.upper, one.lower)) for one in self._regions]
+        around = [max(float(np.abs(1 - score).max()) for score in (one.upper, one.lower)) for one in self._union]
+        return np.array([*wide, max(around)])
+
+    def of(self, arrays: Sequence[pa.Array]) -> tuple[Floats, Floats]:
+        """For each released place (rows), the upper and the lower score of each region, and of elsewhere."""
+        scored = [self._pair(one, arrays) for one in self._regions]
+        around = scored if self._union is self._regions else [self._pair(one, arrays) for one in self._union]
+        absent = np.isnan(np.asarray(arrays[0].cast(pa.float64()).to_numpy(zero_copy_only=False)))
+        there = np.where(absent, 0.0, 1.0)
+        upper = [pair[0] for pair in scored] + [there - sum(pair[1] for pair in around)]
+        lower = [pair[1] for pair in scored] + [there - sum(pair[0] for pair in around)]
+        return np.stack(upper, axis=1), np.stack(lower, axis=1)
+
+    def _pair(self, one: RegionScores, arrays: Sequence[pa.Array]) -> tuple[Floats, Floats]:
+        codes = one.law.codes(arrays)
+        missing = one.law.matrix.shape[1] - 1 if one.law.missing.any() else -1
+        pair = [np.where(codes == missing, 0.0, score[codes]) for score in (one.upper, one.lower)]
+        return pair[0], pair[1]
+
+
+class ProductSums:
+    """Sums of scores and of their squares over a table, for each region, or for each two of two columns.
+
+    For two columns, ``u1 u2`` is an upper score of both at once, and ``l1 u2 + u1 l2 - u1 u2`` a lower one: with
+    E[l] <= q <= E[u] and E[u] >= 0 for each column, what the first has too much is at most (u1 - l1) u2 + u1 (u2 - l2).
+    """
+
+    def __init__(self, scores: Sequence[MapScores]) -> None:
+        self._scores = scores
+        self._sums: list[Floats] | None = None
+        self.rows = 0
+
+    def add(self, arrays: Sequence[Sequence[pa.Array]]) -> None:
+        """Add a batch: for each column its arrays."""
+        pairs = [scores.of(given) for scores, given in zip(self._scores, arrays, strict=True)]
+        upper, lower = pairs[0]
+        if len(pairs) == 1:
+            made = [part.sum(axis=0) for part in (upper, upper**2, lower, lower**2)]
+        else:
+            above, below = pairs[1]
+            product, squares = upper.T @ above, (upper**2).T @ above**2
+            mixed, crossed = (upper * lower).T, above * below
+            lowers = lower.T @ above + upper.T @ below - product
+            square = (lower**2).T @ above**2 + (upper**2).T @ below**2 + squares
+            square += 2 * (mixed @ crossed - mixed @ above**2 - (upper**2).T @ crossed)
+            made = [product, squares, lowers, square]
+        self._sums = made if self._sums is None else [one + two for one, two in zip(self._sums, made, strict=True)]
+        self.rows += len(upper)
+
+    def ends(self, z: float) -> tuple[Floats, Floats]:
+        """The least and the most rows, flat: each wrong no more often than z standard deviations of a normal law.
+
+        The variance is that of the rows' scores, and of one more row whose score lies farthest off, for where few rows
+        were seen.
+        """
+        assert self._sums is not None
+        upper, squares, lower, lower_squares = self._sums
+        far = self._scores[0].farthest
+        if len(self._scores) == 2:
+            far = np.outer(far, self._scores[1].farthest)
+        reach = [
+            z * np.sqrt(np.maximum(two - one**2 / self.rows, 0.0) + far**2)
+            for one, two in ((lower, lower_squares), (upper, squares))
+        ]
+        return (lower - reach[0]).ravel(), (upper + reach[1]).ravel()
+
+
+def _rectangle(boxes: Sequence[Box]) -> Box | None:
+    """The rectangle that regions without overlap fill together; None where they leave gaps."""
+    edges: Any = np.array(boxes)
+    south, west = edges[:, :2].min(axis=0)
+    north, east = edges[:, 2:].max(axis=0)
+    filled = ((edges[:, 2] - edges[:, 0]) * (edges[:, 3] - edges[:, 1])).sum()
+    if not math.isclose(filled, (north - south) * (east - west), rel_tol=1e-9):
+        return None
+    return float(south), float(west), float(north), float(east)

@@ -1,0 +1,59 @@
+"""Scores of regions: never too low, never too high on average, and narrow enough to tell something."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import metricdp as mdp
+from metricdp.estimates import HeatMap, estimate
+from metricdp.estimates.region_scores import MapScores, RegionScores
+from metricdp.policies import Policy
+from metricdp.tables import sanitize
+
+BOX = (48.80, 2.25, 48.85, 2.35)
+POLICY = {
+    "format": 2,
+    "columns": {"home": {"type": "place", "within": "200 m", "columns": ["lat", "lon"], "missing": "refuse"}},
+}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return RegionScores.of(Policy.of(POLICY).columns[0], BOX, 4000, 1.96)
+
+
+def test_no_secret_is_scored_too_low_or_too_high_on_average(scores):
+    law, inside = scores.law, scores.law.inside(BOX)
+    assert (law.matrix @ scores.upper >= inside.high - 1e-6).all()
+    assert (law.matrix @ scores.lower <= inside.low + 1e-6).all()
+    halves = law._fine.reshape(-1, law._fine.shape[2])  # the points between, too
+    north = np.repeat(np.sort(np.concatenate([law.north, (law.north[1:] + law.north[:-1]) / 2])), law._fine.shape[1])
+    east = np.tile(np.sort(np.concatenate([law.east, (law.east[1:] + law.east[:-1]) / 2])), law._fine.shape[0])
+    closed = (north >= BOX[0]) & (north <= BOX[2]) & (east >= BOX[1]) & (east <= BOX[3])
+    opened = (north > BOX[0]) & (north < BOX[2]) & (east > BOX[1]) & (east < BOX[3])
+    seen = law._fine.shape[2]
+    assert (halves @ scores.upper[:seen] >= closed - 1e-6).all()
+    assert (halves @ scores.lower[:seen] <= opened + 1e-6).all()
+
+
+def test_what_is_elsewhere_is_the_rest():
+    made = MapScores(Policy.of(POLICY).columns[0], {"a": BOX}, 4000, 1.96)
+    upper, lower = made.of([pa.array([48.8125, 48.0]), pa.array([2.3125, 2.0])])
+    assert upper[:, 1] == pytest.approx(1 - lower[:, 0])
+    assert lower[:, 1] == pytest.approx(1 - upper[:, 0])
+
+
+def test_a_region_with_all_rows_far_from_its_border_is_told_within_a_fifth():
+    random = np.random.default_rng(8)
+    homes = [48.825, 2.30] + random.normal(size=(20_000, 2)) * 0.004
+    with pytest.warns(UserWarning, match="seeded"), mdp.seeded(3):
+        released = sanitize(pa.table({"lat": homes[:, 0], "lon": homes[:, 1]}), POLICY).table
+    inside, elsewhere = estimate(released, HeatMap("home", 1, 1, BOX))
+    assert inside.interval[0] > 16_000
+    assert elsewhere.interval[1] < 4000
+    assert elsewhere.interval[0] <= 0 <= 20_000 <= inside.interval[1]
+
+
+def test_one_row_tells_next_to_nothing():
+    found = estimate(pa.table({"lat": [48.8125], "lon": [2.3125]}), HeatMap("home", 1, 1, BOX), policy=POLICY)
+    assert all(one.interval == (0.0, 1.0) for one in found)
