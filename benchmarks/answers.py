@@ -2,6 +2,7 @@
 
     python benchmarks/answers.py --peers /tmp/peers --fair fair.csv  # /tmp/peers/opendp/bin/python and so on
     python benchmarks/answers.py --questions                         # 60 questions of an analyst, answered or refused
+    python benchmarks/answers.py --coverage 1000                     # how often their error bars hold the truth
 
 The tables: 5,630 people of the RAND Health Insurance Experiment, which ships with this package, and the 6,366 women of
 Fair's survey of 1978, which ships with statsmodels (`statsmodels/datasets/fair/fair.csv`). Promise A is add or remove
@@ -196,11 +197,16 @@ def main() -> None:
     parser.add_argument("--peers", help="a folder with an environment for each peer: opendp, diffprivlib, ..")
     parser.add_argument("--fair", help="fair.csv of statsmodels")
     parser.add_argument("--questions", action="store_true")
+    parser.add_argument("--coverage", type=int, metavar="REPEATS", help="how often the error bars of the 60 hold")
     arguments = parser.parse_args()
     if arguments.questions:
         from analyst_questions import ask_all
 
         ask_all()
+    elif arguments.coverage:
+        from answer_coverage import print_coverage
+
+        print_coverage(arguments.coverage)
     else:
         compare(arguments.peers, arguments.fair)
 

@@ -64,9 +64,6 @@ def told_by_draw(ranks, here: ValueTally, there: ValueTally) -> float:
     """The most that the answer and its error bar tell of two groups: the greatest logarithm of a ratio."""
     places = ranks.line.places
     one, two = (law(ranks.choice.scores.pieces(tally), ranks.choice.rate, places) for tally in (here, there))
-    ratios = np.abs(one - two)
-    if ranks.width is None:
-        return float(np.nanmax(ratios))
     most = 0.0
     for place in np.flatnonzero(~np.isnan(one)).tolist():
         here_w, there_w = (logarithms(ranks.width.pieces(tally, place), ranks.width.rate) for tally in (here, there))

@@ -159,7 +159,7 @@ def joint_ranks(
     """
     many, places = len(plans), plans[0].line.places
     finer = min(_FINER, _MOST // ((records + 1) * places))
-    plain = all(one.width is not None and one.choice.scores.ramp == 1 for one in plans)
+    plain = all(one.choice.scores.ramp == 1 for one in plans)
     if many < 2 or not plain or len(set(percents)) < many or finer < _COARSEST:
         return None
     spent = many * _spent(plans[0])
@@ -169,5 +169,4 @@ def joint_ranks(
 
 def _spent(one: RankPlan) -> Fraction:
     """What of its share a single draw spends on the answer; the rest is for the error bar."""
-    assert one.width is not None  # it is no minimum and no maximum
     return one.choice.rate / (one.choice.rate + one.width.rate)

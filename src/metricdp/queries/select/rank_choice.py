@@ -12,7 +12,7 @@ import numpy as np
 
 from metricdp.exact.exponential_choice import exponential_choice, whole_below
 from metricdp.exact.permute_and_flip import permute_and_flip
-from metricdp.queries.select.rank_scores import Pieces, RankScores, ValueTally
+from metricdp.queries.select.rank_scores import Pieces, Places, RankScores, ValueTally
 
 __all__ = ["RankChoice", "WidthChoice"]
 
@@ -76,6 +76,10 @@ class WidthChoice:
     ``f(w) - slack`` where that is positive: too wide is better than too narrow. The whole line, which holds the
     percentile for certain, has the weight ``many exp(-rate slack)``.
 
+    Of a maximum, which cannot be told from what lies beyond it, the bar reaches up to the bound in any case. What can
+    be told is how far below the answer it is: ``f(w) = #(values >= t - w) - 1``, which is negative where no value
+    is so near. The minimum is the same from the other end.
+
     The error bar misses only where f(w) is negative. Each of those widths weighs at most ``exp(-rate slack)``, so
     together they are drawn with a probability of at most their number by ``many``, whatever the table is.
 
@@ -85,7 +89,9 @@ class WidthChoice:
         confidence: that the percentile is within the width.
 
     Guarantee:
-        f moves by no more than L, U and T do against each other, which `RankScores` bounds; so do the losses.
+        f moves by no more than L, U and T do against each other, which `RankScores` bounds; so do the losses. At the
+        ends, f moves by between 0 and 1, or min(d / H, 1), the same way for all widths; so losses move by between -1
+        and 1/4 of that, 5/4 against each other.
     """
 
     scores: RankScores
@@ -106,24 +112,37 @@ class WidthChoice:
         """A width, in places; the window of soft counts is added to it, by half of which they can be off."""
         pieces = self.pieces(tally, answer)
         piece, _ = drawn(pieces, self.rate, exponential_choice)
-        return int(pieces.starts[piece]) + (self.scores.ramp - 1) // 2
+        width = int(pieces.starts[piece]) + (self.scores.ramp - 1) // 2
+        if self.scores.target.extreme:
+            return max(width, self.scores.places - 1 - answer if self.scores.target.percent else answer)
+        return width
 
     def pieces(self, tally: ValueTally, answer: int) -> Pieces:
-        """All widths with their losses; the last is the whole line."""
-        last = self.scores.places - 1
+        """All widths with their losses; the last is the whole line, or as much of it as the maximum may lie on."""
+        last, target = self.scores.places - 1, self.scores.target
         farthest = max(answer, last - answer)
+        if target.extreme:
+            farthest = answer if target.percent else last - answer
         widths = np.array([width for width in _widths(last) if width < farthest] or [0], dtype=np.int64)
         self.scores.check_size(tally.records)
         unit = self.scores.unit(tally.records)
         wanted = int(self.slack / unit)
-        _, short = self.scores.off(tally, np.minimum(answer + widths, last))
-        above, _ = self.scores.off(tally, np.maximum(answer - widths, 0))
-        sides = [np.where(answer + widths >= last, _SURE, -short), np.where(answer - widths <= 0, _SURE, -above)]
-        found = np.minimum(*sides)
+        found = self._found(tally, answer, widths)
         short_of = np.where(found < wanted, 4 * (wanted - found), found - wanted)
         losses = np.append(np.where(found == _SURE, 0, short_of), 4 * wanted)
         counts = np.append(np.ones(len(widths), dtype=np.int64), self.many)
         return Pieces(np.append(widths, farthest), counts, losses, unit / 4)
+
+    def _found(self, tally: ValueTally, answer: int, widths: Places) -> Places:
+        """The f of each width, in units; at the end of the line it is sure."""
+        last, target = self.scores.places - 1, self.scores.target
+        above, _ = self.scores.off(tally, np.maximum(answer - widths, 0))
+        _, short = self.scores.off(tally, np.minimum(answer + widths, last))
+        if target.extreme:  # the rank is the number of records, or 0
+            near = -above if target.percent else -short
+            return np.asarray(near - self.scores.ramp, dtype=np.int64)
+        sides = [np.where(answer + widths >= last, _SURE, -short), np.where(answer - widths <= 0, _SURE, -above)]
+        return np.asarray(np.minimum(*sides), dtype=np.int64)
 
 
 _SURE = np.iinfo(np.int64).max

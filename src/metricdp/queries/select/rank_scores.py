@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError
 
-__all__ = ["Pieces", "RankScores", "RankTarget", "ValueTally"]
+__all__ = ["Pieces", "Places", "RankScores", "RankTarget", "ValueTally"]
 
 Places = NDArray[np.int64]
 

@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from metricdp.policies import Policy
 from metricdp.queries.select.asking import Asking
+from metricdp.queries.select.rank_scores import ValueTally
 
 POLICY = """
 format = 2
@@ -61,9 +63,32 @@ def test_few_records_get_noise_on_the_answer():
     assert part.error_bar == part.plan.error_bar()
 
 
-@pytest.mark.parametrize("name", ["min", "max"])
-def test_the_ends_are_looked_for_inside(name):
+@pytest.mark.parametrize(("name", "end"), [("min", "least"), ("max", "greatest")])
+def test_the_ends_are_looked_for_inside(name, end):
     ranks = planned(f"select {name}(age) from t").ranks
-    assert ranks.width is None
     assert ranks.choice.scores.need > 0
-    assert "error bar reaches to the bound that is farther off" in ranks.why
+    assert f"error bar reaches to the {end} value there can be" in ranks.why
+    assert "95% of cases at least" in ranks.why
+
+
+@pytest.mark.parametrize(("name", "answer", "reach"), [("min", 30, 30), ("max", 70, 30)])
+def test_the_bar_of_an_end_reaches_to_its_bound_and_not_to_the_other(name, answer, reach):
+    """Thousands of values lie beside the answer, so what is drawn is narrower than what lies beyond."""
+    ranks = planned(f"select {name}(age) from t", age='metric = "1 discrete"').ranks
+    tally = ValueTally(np.arange(30, 71), np.full(41, 100))
+    widths = [ranks.draw(tally, answer)[1] for _ in range(20)]
+    assert min(widths) == reach
+    assert max(widths) <= 70
+
+
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_the_bar_of_an_end_misses_in_1_case_of_20_at_most(name):
+    """By the law of the draw: at answers far from a few records, widths that do not reach them are rarely drawn."""
+    width = planned(f"select {name}(age) from t", age='metric = "1 discrete"').ranks.width
+    for values, answer in (([50], 90), ([50], 10), ([0, 100], 50), ([20] * 9, 95), ([80] * 9, 5)):
+        tally = ValueTally(*(one.astype(np.int64) for one in np.unique(values, return_counts=True)))
+        pieces = width.pieces(tally, answer)
+        weights = np.exp(-float(width.rate * pieces.unit) * pieces.losses) * pieces.counts
+        truth = min(values) if name == "min" else max(values)
+        off = truth - answer if name == "min" else answer - truth
+        assert weights[pieces.starts < off].sum() <= weights.sum() / 20
