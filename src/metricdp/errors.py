@@ -20,6 +20,7 @@
     +-- BudgetError (ValueError)           a charge that an account cannot be proved to bear; ``left`` says what it has
     +-- PolicyError (ValueError)           a policy's mistakes, all of them, with their lines
     +-- FileError (OSError)                a file that exists already, is missing, or cannot be read or written whole
+    |   +-- DelimiterError                 a CSV file whose fields stand between other signs; ``delimiter`` says which
     +-- ConformanceError (AssertionError)  something of your own breaks a law of `metricdp.testing`
     +-- ServiceError                       what a service answered in place of a result; ``status`` is HTTP's
     +-- MissingExtraError (ImportError)    an optional library is not installed; says how to install it
@@ -40,6 +41,7 @@ __all__ = [
     "ColumnError",
     "ConformanceError",
     "DataError",
+    "DelimiterError",
     "FileError",
     "ImpossibleError",
     "KindError",
@@ -135,6 +137,18 @@ class PolicyError(MetricDPError, ValueError):
 
 class FileError(MetricDPError, OSError):
     """A file that exists already, is missing, or cannot be read or written whole."""
+
+
+class DelimiterError(FileError):
+    """A CSV file whose header shows that its fields stand between other signs than was declared.
+
+    Attributes:
+        delimiter: the sign that stands in the header.
+    """
+
+    def __init__(self, message: str, delimiter: str) -> None:
+        self.delimiter = delimiter
+        super().__init__(message)
 
 
 class ArgumentError(MetricDPError, ValueError):

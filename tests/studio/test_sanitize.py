@@ -1,5 +1,6 @@
 """Sanitize, as a person would use it."""
 
+import hashlib
 import json
 import re
 
@@ -61,7 +62,10 @@ def test_the_story_of_the_shipped_table(visit, axe, tmp_path):
     assert visitor.violations(axe) == []
     table = downloaded(visitor, "Table", tmp_path)
     assert pq.read_table(table).num_rows == 5630
-    assert "income" in downloaded(visitor, "Report", tmp_path).read_text()
+    report = downloaded(visitor, "Report", tmp_path).read_text()
+    assert "income" in report
+    assert f"sha256sum {table.name} prints" in report, "the report names the file that was handed over"
+    assert hashlib.sha256(table.read_bytes()).hexdigest() in report
     assert "800 dollars" in downloaded(visitor, "Policy", tmp_path).read_text()
     notebook = json.loads(downloaded(visitor, "Notebook", tmp_path).read_text())
     assert "800 dollars" in "".join(line for cell in notebook["cells"] for line in cell["source"])
@@ -70,7 +74,7 @@ def test_the_story_of_the_shipped_table(visit, axe, tmp_path):
 
 def test_a_file_of_ones_own_is_asked_about(visit, tmp_path):
     people = tmp_path / "people.csv"
-    people.write_text("name,age\nAnn <b>Zeta</b>,31\nBob,47\n")
+    people.write_text("name;age\nAnn <b>Zeta</b>;31\nBob;47\n")  # recognised by its header
     visitor = visit(viewport={"width": 390, "height": 800})
     page = visitor.goto("sanitize")
     visitor.upload("A table", people)
@@ -83,7 +87,8 @@ def test_a_file_of_ones_own_is_asked_about(visit, tmp_path):
     page.get_by_role("alert").wait_for()
     page.get_by_label("What name is").select_option("drop")
     page.get_by_role("region", name="name", exact=True).get_by_text("it is left out").wait_for()
-    editor(visitor).fill(POLICY)
+    assert 'delimiter = ";"' in editor(visitor).input_value()
+    editor(visitor).fill(POLICY + '[csv]\ndelimiter = ";"\n')
     visitor.shows("odds within a factor 2 at 5 years")
     assert visitor.fits()
     visitor.button("Sanitize").click()

@@ -31,7 +31,8 @@ def init(
 
     Every decision stands in the draft as a question, with a `?` for its answer: what a column can hold, how near two
     values must be to look alike, what is done with a missing one. Until all are answered, `explain`, `sanitize` and
-    `query` refuse the policy and say on which lines. A CSV file has no types, so what each column is, is asked too.
+    `query` refuse the policy and say on which lines. A CSV file has no types, so what each column is, is asked too;
+    that its fields stand between semicolons, tabs or bars is seen from its header.
 
     To begin with:
 
@@ -66,15 +67,9 @@ def init(
 def _drafted(source: str, table: str | None) -> Draft:
     """The draft for a table, which is opened and not read."""
     from metricdp.policies.draft import Draft
-    from metricdp.sources import open_table
 
     meant = read_source(source, table)
-    with open_table(meant) as opened:
-        types = {
-            name: None if name in opened.untyped.columns else kind
-            for name, kind in zip(opened.schema.names, opened.schema.types, strict=True)
-        }
-    return Draft.of(types, called(meant))
+    return Draft.of_table(meant, called(meant))
 
 
 def _asked(draft: Draft) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, DelimiterError
 from metricdp.policies._toml import key, text, value
 from metricdp.policies.entry import OPEN
 from metricdp.policies.open_questions import OpenQuestion
 from metricdp.policies.types import TYPES
+from metricdp.sources.dialect import Dialect
+from metricdp.sources.opening import kept, open_table
+from metricdp.sources.table import Declared
 from metricdp.visible import visible_name
 
 if TYPE_CHECKING:
@@ -39,6 +42,11 @@ _PERSON = """\
 [person]
 column = {}
 rows = {}
+"""
+_CSV = """\
+# The names of the columns stand between these signs, so the values are taken to.
+[csv]
+delimiter = {}
 """
 _LEGEND = """\
 # What a column can be, and what then has to be said of it:
@@ -76,13 +84,15 @@ class Draft:
     Attributes:
         columns: of the table.
         source: what the table is called.
+        delimiter: of a CSV file, where its header shows that it is not the usual one.
     """
 
     columns: tuple[DraftColumn, ...]
     source: str
+    delimiter: str | None = None
 
     @classmethod
-    def of(cls, schema: Any, source: str) -> Draft:
+    def of(cls, schema: Any, source: str, delimiter: str | None = None) -> Draft:
         """The draft for a table of this schema; see `Policy.draft`.
 
         Raises:
@@ -91,7 +101,25 @@ class Draft:
         names = [name for name, _ in _columns(schema)]
         if len(set(names)) < len(names):
             raise ArgumentError("two columns of the table have one name")
-        return cls(tuple(found for name, kind in _columns(schema) for found in _drafted(name, kind)), source)
+        return cls(tuple(found for name, kind in _columns(schema) for found in _drafted(name, kind)), source, delimiter)
+
+    @classmethod
+    def of_table(cls, table: Any, source: str) -> Draft:
+        """The draft for a table, which is opened and not read; see `metricdp.sources.open_table`."""
+        with kept(table) as again:
+            try:
+                return cls._opened(again, source)
+            except DelimiterError as error:
+                return cls._opened(again, source, error.delimiter)
+
+    @classmethod
+    def _opened(cls, table: Any, source: str, delimiter: str | None = None) -> Draft:
+        with open_table(table, Declared(dialect=Dialect(delimiter))) as opened:
+            types = {
+                name: None if name in opened.untyped.columns else kind
+                for name, kind in zip(opened.schema.names, opened.schema.types, strict=True)
+            }
+        return cls.of(types, source, delimiter)
 
     def text(
         self, answers: Mapping[str, Mapping[str, Any]] | None = None, table: Mapping[str, Any] | None = None
@@ -109,6 +137,8 @@ class Draft:
             parts.append(_RECORDS.format(value(whole.get("records", OPEN))))
         if whole.get("column", OPEN) is not None:
             parts.append(_PERSON.format(value(whole.get("column", OPEN)), value(whole.get("rows", OPEN))))
+        if self.delimiter is not None:
+            parts.append(_CSV.format(value(self.delimiter)))
         if not known:
             parts.append(_LEGEND.format(types="\n".join(_explained())))
         settled = {whole.get("column"), *(name for answer in known.values() for name in answer.get("columns", []))}

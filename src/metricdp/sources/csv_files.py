@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from metricdp.errors import DataError, FileError
+from metricdp.errors import DataError, DelimiterError, FileError
 from metricdp.sources.dialect import Dialect
 
 __all__ = ["CheckedRows", "CsvFile"]
@@ -78,10 +78,8 @@ class CsvFile:
             for sign, words in (";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas"):
                 if sign in names[0]:
                     said = "\\t" if sign == "\t" else sign
-                    raise FileError(
-                        f"{self.path.name}: its fields stand between {words}; say so in the policy: [csv] delimiter = "
-                        f'"{said}"'
-                    )
+                    rule = f"its fields stand between {words}; say so in the policy: [csv] delimiter = "
+                    raise DelimiterError(f'{self.path.name}: {rule}"{said}"', sign)
 
     def read(
         self, names: list[str], columns: list[str], most_rows: int, begun: Iterator[CheckedRows] | None = None

@@ -87,6 +87,12 @@ class Browser:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         return self.folder / f"{secure().integer(64):016x}{ending}"
 
+    def new_folder(self) -> Path:
+        """An empty folder in its folder, for a file whose name is shown."""
+        folder = self.new_file("")
+        folder.mkdir(mode=0o700)
+        return folder
+
 
 class Browsers:
     """All browsers of this run.

@@ -7,9 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-__all__ = ["command_text", "notebook_text"]
+__all__ = ["RELEASED", "command_text", "notebook_text"]
 
-_OUT = "released.parquet"
+RELEASED = "released.parquet"
+"""What a released table is called, in the studio and outside of it: its report names the file."""
 
 
 def command_text(table: str, ledger: str = "", account: str = "") -> str:
@@ -28,7 +29,7 @@ def command_text(table: str, ledger: str = "", account: str = "") -> str:
         for option, value in (("--ledger", ledger), ("--account", account if ledger else ""))
         if value
     )
-    return f"metricdp sanitize {shlex.quote(table)} -o {_OUT} --policy policy.toml --report report.html{charged}"
+    return f"metricdp sanitize {shlex.quote(table)} -o {RELEASED} --policy policy.toml --report report.html{charged}"
 
 
 def notebook_text(table: str, policy: str, ledger: str = "", account: str = "") -> str:
@@ -45,12 +46,13 @@ def notebook_text(table: str, policy: str, ledger: str = "", account: str = "") 
     """
     name = Path(table).name
     charged = f", ledger={ledger!r}" + (f", account={account!r}" if account else "") if ledger else ""
+    sanitized = f"{name!r}, policy, {RELEASED!r}, overwrite=True{charged}"
     cells = [
         _cell("markdown", f"# {name}, sanitized\n\nThe policy says what is promised; the report says it in words."),
         _cell(
             "code", f"import metricdp as mdp\n\nPOLICY = {_literal(policy)}\npolicy = mdp.policies.Policy.parse(POLICY)"
         ),
-        _cell("code", f"release = mdp.tables.sanitize({name!r}, policy, {_OUT!r}, overwrite=True{charged})\nrelease"),
+        _cell("code", f"release = mdp.tables.sanitize({sanitized})\nrelease"),
         _cell("code", "print(release.report.text())"),
     ]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

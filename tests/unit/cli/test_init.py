@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from metricdp.cli import app
 from metricdp.policies import Policy
+from metricdp.tables import sanitize
 
 SECRET = "Zebulon"
 
@@ -37,6 +38,25 @@ def test_a_draft_that_refuses_to_run(here, source):
     assert explained.exit_code == 2
     assert all("open question" in line for line in explained.stderr.splitlines())
     assert len(explained.stderr.splitlines()) == text.count(' = "?"')
+
+
+@pytest.mark.parametrize(("sign", "written"), [(";", '";"'), ("\t", '"\\t"'), ("|", '"|"')])
+def test_a_file_of_another_delimiter_is_recognised_by_its_header(here, sign, written):
+    (here / "europe.csv").write_text(f"name,age,town\n{SECRET},41,Here\n".replace(",", sign))
+    result = run("europe.csv", "-o", "europe.toml")
+    assert result.exit_code == 0, result.output
+    text = (here / "europe.toml").read_text()
+    assert f"[csv]\ndelimiter = {written}\n" in text
+    assert SECRET not in text
+    said = {"name": "drop", "town": "keep", "age": {"type": "integer", "within": "5 years", "missing": "refuse"}}
+    policy = Policy.of({"format": 2, "csv": {"delimiter": sign}, "columns": said})
+    assert sanitize(here / "europe.csv", policy).table.column_names == ["age", "town"]
+
+
+def test_standard_input_of_another_delimiter_says_what_to_do(here):
+    result = run("-", "-o", "p.toml", typed="name;age\nA;1\n")
+    assert result.exit_code == 2
+    assert 'delimiter = ";"' in result.stderr
 
 
 def test_printed_and_never_over_another_file(here):

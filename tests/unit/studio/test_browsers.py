@@ -71,3 +71,7 @@ def test_files_have_names_that_say_nothing_in_a_folder_of_their_own(tmp_path):
     assert path.suffix == ".parquet"
     assert path.parent.stat().st_mode & 0o077 == 0
     assert browser.new_file(".parquet") != path
+    folder = browser.new_folder()
+    assert folder.parent == path.parent
+    assert folder.stat().st_mode & 0o077 == 0
+    assert browser.new_folder() != folder

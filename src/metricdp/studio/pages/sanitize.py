@@ -19,10 +19,12 @@ from metricdp.policies.draft import Draft, answered
 from metricdp.policies.policy import Policy
 from metricdp.policies.types import TYPES
 from metricdp.sources import open_table
+from metricdp.sources.dialect import Dialect
+from metricdp.sources.table import Declared
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import choice, drawn, panel, picture, progress, said, table, text_of
 from metricdp.studio.files import GivenFile, file_input
-from metricdp.studio.handover import command_text, notebook_text
+from metricdp.studio.handover import RELEASED, command_text, notebook_text
 from metricdp.studio.jobs import Job
 from metricdp.studio.policy_text import PolicyText
 from metricdp.studio.shipped import shipped_policy, shipped_table
@@ -135,7 +137,8 @@ class _Sanitize:
     def _first_rows(self) -> str:
         """The first rows, marked as what they are."""
         assert self.file is not None
-        with open_table(self.file.path) as opened:
+        dialect = Dialect(_draft(self.file).delimiter)
+        with open_table(self.file.path, Declared(dialect=dialect)) as opened:
             batch = next(iter(opened.batches()), None)
         found = [] if batch is None else batch.slice(0, _FIRST_ROWS).to_pylist()
         names = list(found[0]) if found else []
@@ -243,7 +246,7 @@ class _Sanitize:
         if self.file is None or (running is not None and running.running):
             ui.notify("Give a table first." if self.file is None else "It is running already.")
             return
-        file, text, out = self.file, self.policy.text, self.browser.new_file(".parquet")
+        file, text, out = self.file, self.policy.text, self.browser.new_folder() / RELEASED
         ledger, account = self.accounting["ledger"].strip(), self.accounting["account"].strip()
         charged = bool(ledger) and not dry
         key = self._key() if charged else None
@@ -314,12 +317,11 @@ class _Sanitize:
             left = self._left()
             if left:
                 ui.label(left)
-            name = f"{self.file.name.partition('.')[0]}-released.parquet"
             report, charged = release.report, (self.accounting["ledger"].strip(), self.accounting["account"].strip())
             notebook = notebook_text(self.file.name, text, *charged)
             with ui.row():
                 for label, give in (
-                    ("Table", lambda: ui.download.file(release.path, name)),
+                    ("Table", lambda: ui.download.file(release.path, RELEASED)),
                     ("Report", lambda: ui.download.content(report.html(), "report.html")),
                     ("Policy", lambda: ui.download.content(text, "policy.toml")),
                     (
@@ -336,12 +338,7 @@ class _Sanitize:
 
 def _draft(file: GivenFile) -> Draft:
     """The questions about a table, which is opened and not read."""
-    with open_table(file.path) as opened:
-        types = {
-            name: None if name in opened.untyped.columns else kind
-            for name, kind in zip(opened.schema.names, opened.schema.types, strict=True)
-        }
-    return Draft.of(types, file.name)
+    return Draft.of_table(file.path, file.name)
 
 
 def _written(value: Any) -> str:
