@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
 export PYTHONDONTWRITEBYTECODE :=# modules are compiled once, whatever the shell says: tests start many processes
+ALL_TESTS := -m 'long or not long'# also those that `make test` leaves out
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -34,10 +35,10 @@ long: $(VENV)/.dev  ## the tests that `make test` leaves out because each takes 
 	@$(VENV)/bin/pytest -m long
 
 attack: $(VENV)/.dev  ## the long form of tests/attacks, with other seeds each time (ten minutes)
-	@METRICDP_ATTACK=8 $(VENV)/bin/pytest -m "long or not long" tests/attacks tests/engines/test_kill.py
+	@METRICDP_ATTACK=8 $(VENV)/bin/pytest $(ALL_TESTS) tests/attacks tests/engines/test_kill.py
 
 agree: $(VENV)/.dev  ## a million draws of each mechanism, quick path against ball arithmetic (minutes)
-	@METRICDP_DRAWS=1000000 $(VENV)/bin/pytest -n 2 tests/unit/mechanisms/test_agreement.py
+	@METRICDP_DRAWS=1000000 $(VENV)/bin/pytest $(ALL_TESTS) -n 2 tests/unit/mechanisms/test_agreement.py
 
 bench: $(BENCH)/.ready  ## samples per second, ours beside the peers
 	@$(BENCH)/bin/python benchmarks/sampling.py
@@ -63,8 +64,9 @@ bench-tables: $(VENV)/.dev  ## rows per second of a sanitized table, beside a co
 	@$(VENV)/bin/python benchmarks/tables.py --columns
 	@$(VENV)/bin/python benchmarks/tables_spark.py
 
-bench-estimates: $(VENV)/.dev  ## errors of naive and corrected answers from released tables (--repeats 20 is short)
-	@$(VENV)/bin/python benchmarks/estimates.py
+bench-estimates: $(BENCH)/.ready  ## errors of naive and corrected answers from released tables, beside peers (ten minutes; --repeats 20 is short)
+	@$(BENCH)/bin/python $(PIP_INSTALL) multi-freq-ldpy==0.2.5 -e '.[tables,queries]'
+	@$(BENCH)/bin/python benchmarks/estimates.py
 
 bench-audit: $(BENCH)/.ready  ## the audit beside DP-Sniper's published numbers, its gallery, and peers (an hour)
 	@$(BENCH)/bin/python benchmarks/audit.py
@@ -79,17 +81,17 @@ bench-service: $(VENV)/.dev  ## released values a second over HTTP, charged dura
 .PHONY: service-schema
 service-schema: $(BENCH)/.ready  ## what the service's description allows and does not, by schemathesis: no 5xx (two minutes)
 	@$(BENCH)/bin/python $(PIP_INSTALL) 'schemathesis>=4' -e '.[service]'
-	@$(BENCH)/bin/python -m tests.attacks.service_schema
+	@$(BENCH)/bin/python tests/attacks/service_schema.py
 
 ledger-kill: $(VENV)/.dev  ## the ledger killed a thousand times at random moments, on SQLite and PostgreSQL, and the server fifty times (15 minutes)
-	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
+	@METRICDP_LEDGER_KILLS=1000 METRICDP_LEDGER_SERVER_KILLS=50 $(VENV)/bin/pytest $(ALL_TESTS) -n 0 -s tests/engines/test_ledger_kill.py tests/engines/test_ledger_engines.py tests/engines/test_ledger_server_kill.py
 
 coverage: $(VENV)/.dev  ## how often intervals of estimates hold the truth: a table (ten minutes)
 	@$(VENV)/bin/python -m tests.statistical.coverage_cases 540
 
 exam: $(VENV)/.dev  ## the audit's own exam: 1,000 runs on sound mechanisms, the whole gallery (an hour)
 	@$(VENV)/bin/python -m tests.statistical.exam 1000
-	@METRICDP_EXAM=1 $(VENV)/bin/pytest tests/broken/test_gallery.py tests/statistical/test_audit.py
+	@METRICDP_EXAM=1 $(VENV)/bin/pytest $(ALL_TESTS) tests/broken/test_gallery.py tests/statistical/test_audit.py
 
 .PHONY: docs notebooks
 docs: $(VENV)/.docs  ## the site, in docs/_build/index.html: no warning, no dead link, every name and picture described (two minutes)
@@ -102,7 +104,7 @@ notebooks: $(VENV)/.docs  ## the five notebooks of docs/notebooks run again, and
 
 .PHONY: papers
 papers: $(VENV)/.dev  ## all items of the papers at reduced size, with their numbers checked, and docs/papers.md made anew
-	@METRICDP_PAPERS=1 $(VENV)/bin/pytest tests/papers/test_papers_command.py
+	@METRICDP_PAPERS=1 $(VENV)/bin/pytest $(ALL_TESTS) tests/papers/test_papers_command.py
 	@$(VENV)/bin/metricdp papers --quick --out docs --overwrite >/dev/null && rm docs/papers.html docs/papers.json
 
 clean:  ## remove environments, caches and build products
@@ -119,7 +121,7 @@ endef
 
 $(VENV)/.package: pyproject.toml
 	$(call make_venv,$(VENV))
-	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[tables,plots]'
+	@$(VENV)/bin/python $(PIP_INSTALL) -e '.[tables,queries,plots]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.package

@@ -1,6 +1,6 @@
 """Requests that the service's own description allows, and many that it does not: none of them may end in a 5xx.
 
-python -m tests.attacks.service_schema [--examples 60]     # or: make service-schema, which installs schemathesis
+python tests/attacks/service_schema.py [--examples 60]     # or: make service-schema, which installs schemathesis
 
 A service on a ledger of its own is started, and schemathesis calls every operation, once as a curator and once as an
 auditor. Exits with the status of schemathesis.

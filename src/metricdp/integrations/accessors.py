@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
 from metricdp.integrations.in_place import PolicyLike
+from metricdp.integrations.released_columns import ReleasedColumn, how
 from metricdp.ledger import Ledger
-from metricdp.policies.policy import Policy
+from metricdp.mechanisms.mechanism import Mechanism
+from metricdp.policies.draft import Draft
 from metricdp.queries.select.table_answers import TableAnswers
 from metricdp.sessions import Session
-from metricdp.sources.opening import open_table
 from metricdp.tables import Release, sanitize
 
-__all__ = ["FrameAccessor"]
+__all__ = ["ColumnAccessor", "FrameAccessor"]
 
 
 class FrameAccessor:
@@ -60,10 +62,40 @@ class FrameAccessor:
 
     def draft(self) -> str:
         """The text of a policy to be filled in, from the names and types of the columns alone."""
-        with open_table(self._frame) as opened:
-            return Policy.draft(
-                {
-                    name: None if name in opened.untyped.columns else opened.schema.field(name).type
-                    for name in opened.schema.names
-                }
-            )
+        return Draft.of_table(self._frame, "the table").text()
+
+
+class ColumnAccessor(ABC):
+    """``column.metricdp``: release the values of a column, each in its place.
+
+    Args:
+        column: a Series of pandas or Polars, or an expression of Polars.
+    """
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def release(
+        self,
+        by: Mechanism | PolicyLike,
+        column: str | None = None,
+        *,
+        ledger: Ledger | str | Path | None = None,
+        account: str | None = None,
+    ) -> Any:
+        """Each value released, in a column of the same kind, name and order.
+
+        Args:
+            by: a mechanism; or a policy, of which ``column`` says the entry.
+            column: of the policy.
+            ledger: a `Ledger` or its address, charged with the policy's price first.
+            account: which account of the ledger; the only one, where there is one.
+
+        Raises:
+            PolicyError: the policy requires a ledger, and none was given.
+        """
+        return self._released(by, how(by, column, ledger, account))
+
+    @abstractmethod
+    def _released(self, by: Any, chosen: ReleasedColumn | None) -> Any:
+        """The column, released by a mechanism, or as the chosen entry of a policy says."""

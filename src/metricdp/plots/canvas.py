@@ -33,6 +33,7 @@ __all__ = [
     "legend",
     "named",
     "noted",
+    "put_title",
     "require_matplotlib",
     "shortened",
     "style",
@@ -138,12 +139,17 @@ def dress(axes: Axes, x: str = "", y: str = "", title: str = "") -> None:
     for label, put in ((x, axes.set_xlabel), (y, axes.set_ylabel)):
         if label:
             put(literal(label), color=INK, fontsize=TEXT)
-    if title:
-        axes.set_title(literal(title), fontsize=TEXT + 1, color=INK, loc="left")
+    put_title(axes, title)
     for place, spine in axes.spines.items():
         spine.set_visible(place in ("left", "bottom"))
         spine.set(color=INK, linewidth=0.6)
     axes.tick_params(colors=INK, labelsize=TEXT - 1, width=0.6, length=2.5)
+
+
+def put_title(axes: Axes, title: str, size: float = TEXT + 1) -> None:
+    """A title over a panel, from its left edge, in several lines where the figure is too narrow for one."""
+    if title:
+        axes.set_title(literal(title), fontsize=size, color=INK, loc="left", wrap=True)
 
 
 def legend(axes: Axes, **options: Any) -> None:

@@ -12,7 +12,7 @@ from metricdp.channels.channel import Channel
 from metricdp.metrics.picture import GraphPicture
 from metricdp.metrics.space import Space
 from metricdp.plots.arguments import as_picture
-from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, noted, shortened
+from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, noted, put_title, shortened
 from metricdp.plots.svg import INK, literal
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def graph(
     axes.text(
         0.5, -0.02, literal(caption), transform=axes.transAxes, fontsize=TEXT - 1, color=INK, ha="center", va="top"
     )
-    if title:
-        axes.set_title(literal(title), fontsize=TEXT + 1, color=INK, loc="left")
+    put_title(axes, title)
     return _noted(figure, axes, picture, at, called, tight, way, title)
 
 

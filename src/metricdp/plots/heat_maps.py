@@ -11,8 +11,8 @@ from metricdp.adversaries import posterior_floats
 from metricdp.channels.arguments import as_channel
 from metricdp.channels.channel import Channel
 from metricdp.exact.arrays import Floats
-from metricdp.plots.canvas import canvas, noted, shortened
-from metricdp.plots.svg import ACCENT, INK, literal
+from metricdp.plots.canvas import canvas, noted, put_title, shortened
+from metricdp.plots.svg import ACCENT, INK
 from metricdp.visible import visible
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def heat_map(
         for labels, order in ((channel.inputs, rows), (channel.outputs, columns))
     ]
     _names(axes, called)
-    if title:
-        axes.set_title(literal(title), fontsize=_TEXT + 1, color=INK, loc="left")
+    put_title(axes, title, _TEXT + 1)
     shown = [[visible(name) for name in part] for part in called]
     data = {"plot": "heat_map", "rows": shown[0], "columns": shown[1], "matrix": matrix.tolist(), "shows": shows}
     head = f"{title}. " if title else ""

@@ -31,3 +31,14 @@ def test_fifty_secrets_and_a_panel():
     figure = heat_map(Channel.from_matrix(range(50), range(50), np.eye(50)), ax=own.add_subplot())
     assert figure is own
     assert len(data_of(own)[0]["rows"]) == 50
+
+
+def test_a_long_title_stays_inside_the_figure():
+    figure = heat_map(CHANNEL, title="a title with many words that no narrow figure has room for in a single line")
+    figure.canvas.draw()
+    title = figure.axes[0].get_title(loc="left")
+    (drawn,) = [text for text in figure.findobj() if getattr(text, "get_text", str)() == title]
+    box = drawn.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= figure.bbox.y1

@@ -84,7 +84,7 @@ def fig2a(size: Size) -> Found:
             claim("places", 50, len(space)),
             claim("their distances", None, f"from {apart.min():.3g} to {apart.max():.3g}", value=float(apart.min())),
         ),
-        {"fig2a": lambda: _map(np.array(space.points), "Fig. 2a: 50 places")},
+        {"fig2a": lambda: _map(np.array(space.points), "Fig. 2a: 50 places", "east", "north")},
     )
 
 
