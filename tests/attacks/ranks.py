@@ -94,7 +94,8 @@ def told(part, here: list[ValueTally], there: list[ValueTally]) -> Sum:
         ]
         found = math.fsum(_told_once(part, one, two) for one, two in changed)
         return Sum(max(Fraction(0), Fraction(found) - Fraction(1, 10**9)))
-    moved = sum((abs(part.exact(one) - part.exact(two)) for one, two in zip(here, there, strict=True)), Fraction(0))
+    pairs = enumerate(zip(here, there, strict=True))
+    moved = sum((abs(part.exact(one, group) - part.exact(two, group)) for group, (one, two) in pairs), Fraction(0))
     if not moved:
         return Sum()
     mechanism = part.plan.mechanism

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metricdp.errors import LevelError, TooLargeError, UnsupportedMetricError
 from metricdp.exact.level import Level
@@ -189,20 +190,36 @@ class GroupPercentiles:
 
     def _cells_of(self, divided: Any, places: Any) -> Any:
         """The cell of each value, in the column as it divides the records."""
+        return np.searchsorted(self._first_places(divided), places, side="right") - 1
+
+    def _first_places(self, divided: Any) -> NDArray[np.int64]:
+        """The first place of each cell of the column as it divides the records."""
         assert isinstance(divided, OrderedCells)
         first = divided.bounds[0]
         starts = [(start - first).days if hasattr(start, "year") else start for start in divided.starts]
-        ends = [(Fraction(start) - self.line.low) / self.line.step for start in starts]
-        return np.searchsorted(np.array([math.ceil(end) for end in ends]), places, side="right") - 1
+        return np.array([math.ceil((Fraction(start) - self.line.low) / self.line.step) for start in starts])
+
+    @cached_property
+    def reach(self) -> list[tuple[int, int]]:
+        """For each group the first and the last place that its records can have: what the question says of them."""
+        groups, last = len(self.division.labels), self.line.places - 1
+        if self.name not in self.division.names:
+            return [(0, last)] * groups
+        axis = self.division.names.index(self.name)
+        starts = self._first_places(self.division.columns[axis])
+        ends = np.append(starts[1:] - 1, last)
+        cells = np.moveaxis(self.division.group.reshape(self.division.shape), axis, 0)[: len(starts)]
+        inside = [np.flatnonzero((cells == group).reshape(len(starts), -1).any(axis=1)) for group in range(groups)]
+        return [(max(0, int(starts[of[0]])), int(ends[of[-1]])) if len(of) else (0, last) for of in inside]
 
     def truth(self, source: Any, engine: Any) -> list[Fraction]:
         """The true percentile of each group, which is private."""
-        return [self.exact(tally) for tally in self.tallies(source, engine)]
+        return [self.exact(tally, group) for group, tally in enumerate(self.tallies(source, engine))]
 
-    def exact(self, tally: ValueTally) -> Fraction:
-        """The percentile of a group."""
+    def exact(self, tally: ValueTally, group: int) -> Fraction:
+        """The percentile of a group; of one without records, the middle of where they could lie."""
         place = percentile_of_counts(self.query, tally)
-        return self.query.middle if place is None else self.line.number(place)
+        return self.line.number(sum(self.reach[group]) // 2 if place is None else place)
 
     def answers(
         self, source: Any, engine: Any, places: Sequence[int] | None = None, read: Sequence[ValueTally] | None = None
@@ -216,21 +233,28 @@ class GroupPercentiles:
             read: the values of each group, where they were read.
         """
         tallies = self.tallies(source, engine) if read is None else read
-        span = self.line.shown_width(self.line.places - 1)
         if self.ranks is not None:
             known = [None] * len(tallies) if places is None else places
-            drawn = [self.ranks.draw(tally, place) for tally, place in zip(tallies, known, strict=True)]
+            found = [self.ranks.draw(tally, place) for tally, place in zip(tallies, known, strict=True)]
             return [
-                TableAnswer(self.line.shown(place), bar, 2 * bar < span)
-                for place, width in drawn
-                for bar in [self.line.shown_width(width)]
+                self._shown(group, place, self.line.shown_width(width)) for group, (place, width) in enumerate(found)
             ]
         planned = self.plan
         assert planned is not None
         bar = planned.error_bar(float(CONFIDENCE))
         assert bar is not None  # its answers are numbers
-        noisy = [(Fraction(planned.draw(self.exact(tally))) - self.line.low) / self.line.step for tally in tallies]
-        return [TableAnswer(self.line.shown(round(place)), bar, 2 * bar < span) for place in noisy]
+        drawn = [
+            round((Fraction(planned.draw(self.exact(tally, group))) - self.line.low) / self.line.step)
+            for group, tally in enumerate(tallies)
+        ]
+        return [self._shown(group, place, bar) for group, place in enumerate(drawn)]
+
+    def _shown(self, group: int, place: int, bar: float) -> TableAnswer:
+        """An answer, moved to the nearest value that records of the group can have; the bar holds as before."""
+        first, last = self.reach[group]
+        inside = min(max(place, first), last)
+        bar = min(bar, self.line.shown_width(max(inside - first, last - inside)))
+        return TableAnswer(self.line.shown(inside), bar, 2 * bar < self.line.shown_width(last - first) or first == last)
 
     @property
     def error_bar(self) -> float:
