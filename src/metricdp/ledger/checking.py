@@ -190,10 +190,12 @@ class _Walk:
             self.exact.setdefault(account.number, []).append(price)
 
     def _line(self, account: Account) -> Iterable[Account]:
+        line: dict[str, Account] = {}
         found: Account | None = account
-        while found is not None:
-            yield found
+        while found is not None and found.name not in line:  # a history that somebody wrote can have one above itself
+            line[found.name] = found
             found = None if found.parent is None else self.directory.accounts.get(found.parent)
+        return line.values()
 
     def _price(self, body: str) -> Price:
         tree = json.loads(body)["guarantee"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, FileError
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.entries import as_written
 from metricdp.visible import visible_name
@@ -26,7 +26,7 @@ _SELECT = (  # an account's first entry is the one that opened it, and an index 
 )
 
 BELOW = (
-    "with recursive below(number) as (select cast(:account as integer) union all "
+    "with recursive below(number) as (select cast(:account as integer) union "
     "select a.number from ledger_accounts a join below b on a.parent = b.number) select number from below"
 )
 """The numbers of an account and of all whose charges go to it as well."""
@@ -84,10 +84,17 @@ class Directory:
 
     def line(self, run: Run, name: str) -> list[Account]:
         """An account, its parent, and so on."""
-        line = [self.account(run, name)]
-        while line[-1].parent is not None:
-            line.append(self.account(run, line[-1].parent))
-        return line
+        line = {name: self.account(run, name)}
+        above = line[name].parent
+        while above is not None:
+            if above in line:
+                raise FileError(
+                    f"the ledger is damaged: account {above!r} is above itself. Nothing was charged; `metricdp ledger "
+                    "check` says more"
+                )
+            line[above] = self.account(run, above)
+            above = line[above].parent
+        return list(line.values())
 
     def _read(self, run: Run, body: str, opened: int) -> Account:
         with as_written("an account"):

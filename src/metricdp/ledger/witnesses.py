@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -31,8 +32,6 @@ class Witness:
         """Make the file, if it is not there."""
         if not self.path.exists():
             self._write(f"{_FIRST} {ledger}\n")
-        elif self._is_torn():
-            self._write("\n")  # so that the next line is one of its own
 
     def add(self, sequence: int, head: str) -> None:
         """Remember one more head, on the disk when this returns."""
@@ -59,22 +58,21 @@ class Witness:
         """What it remembers of the latest entry."""
         return max(self.receipts(), key=lambda receipt: receipt.sequence, default=None)
 
-    def _is_torn(self) -> bool:
-        try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(size - 1, 0))
-                return size > 0 and file.read() != b"\n"
-        except OSError as error:
-            raise FileError(f"the witness {self.path} cannot be read: {error.strerror}") from None
-
     def _write(self, text: str) -> None:
+        """Add a line, after the end of one that is torn."""
+        line = text.encode("ascii")
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(handle, text.encode("ascii"))
+                if os.lseek(handle, 0, os.SEEK_END) and os.lseek(handle, -1, os.SEEK_END) >= 0:
+                    line = line if os.read(handle, 1) == b"\n" else b"\n" + line
+                if os.write(handle, line) < len(line):
+                    raise OSError(errno.ENOSPC, "the disk is full")
                 os.fsync(handle)
             finally:
                 os.close(handle)
         except OSError as error:
-            raise FileError(f"the witness {self.path} could not be written: {error.strerror}") from None
+            raise FileError(
+                f"the witness {self.path} could not be written: {error.strerror}. What was to be written is in the "
+                "ledger, and nothing left it: ask again with the same request key"
+            ) from None

@@ -204,6 +204,8 @@ def _in_words(error: sqlite3.Error) -> str:
         return "the file is damaged, or no ledger; restore it from a backup and check it with its receipts"
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return "the file cannot be opened for writing"
+    if "no such table" in str(error) or "no such column" in str(error):
+        return "the file is no ledger, or a part of it is missing; nothing was written"
     return f"{error}; nothing was written"
 
 
