@@ -262,7 +262,8 @@ def _cap(metric: str | None, columns: list[str], policy: Path | None, times: str
         from metricdp.ledger.charging import policy_cap
         from metricdp.policies import Policy
 
-        return Guarantee(policy_cap(Policy.load(policy), times).metric, delta or 0)
+        cap = policy_cap(Policy.load(policy), times)
+        return cap if delta is None else Guarantee(cap.metric, delta)
     named = {}
     for column in columns:
         name, equals, text = column.partition("=")

@@ -56,19 +56,20 @@ def rational(number: LevelLike, what: str = "level") -> Fraction:
     (Fraction(1, 2), Fraction(1, 10))
     """
     wrong = LevelError if what in _LEVELS else ArgumentError
+    article = "an" if what[:1] in "aeiou" else "a"
     if isinstance(number, Level):
         if number.log_of is not None:
-            raise wrong(f"a {what} is a rational number here, not the logarithm {number}")
+            raise wrong(f"{article} {what} is a rational number here, not the logarithm {number}")
         return number.coefficient
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal, str)):
         item = getattr(number, "item", None)  # numpy scalars
         if item is None or getattr(number, "size", 1) != 1 or isinstance(item(), bool):
-            raise wrong(f"a {what} is a number, not {type(number).__name__}")
+            raise wrong(f"{article} {what} is a number, not {type(number).__name__}")
         number = item()
     try:
         return Fraction(cast("int | float | Fraction | Decimal | str", number))
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise wrong(f"a {what} is a finite number") from None
+        raise wrong(f"{article} {what} is a finite number") from None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.terms import MetricTerm, metric_of
 from metricdp.ledger.totals import AccountTotals
-from metricdp.metrics import Guarantee, Metric
+from metricdp.metrics import Guarantee, Metric, unprotected
 from metricdp.metrics.explain import telling_distances
 from metricdp.visible import visible_name
 
@@ -79,6 +79,8 @@ class CapPart:
 
     def words(self) -> str:
         """For example: "place, 200 m: a factor 1.4 left"."""
+        if self.unit == unprotected():
+            return f"{visible_name(self.name)}: not protected, whatever is spent"
         if self.left == 0:
             return f"{visible_name(self.name)}: used up"
         unit = self.unit.unit_name

@@ -147,7 +147,9 @@ class Cap:
 
     def _left(self, terms: Mapping[str, MetricTerm], sums: Mapping[str, Running]) -> dict[str, Fraction]:
         over = {
-            key: total for key, total in sums.items() if key not in self.terms or total.lower > self.terms[key][1].upper
+            key: total
+            for key, total in sums.items()
+            if key not in self.terms or (total.lower > self.terms[key][1].upper and not self.terms[key][0].unprotected)
         }
         left = self._after_paying(terms, sums, over)
         return {key: Fraction(0) if left is None else max(left[key], Fraction(0)) for key in self.terms}
@@ -165,8 +167,9 @@ class Cap:
             exact = exactly(DELTA) if totals.delta.exact is None else totals.delta.exact
             if exact.rational <= most:
                 return None
-        spent = float(totals.delta.enclosure.upper)
-        return f"the deltas add up to {spent:.6g}, and the account has {float(most):.6g} for them"
+        spent, most_shown = _rounded(totals.delta), f"{float(most):.6g}"
+        more = "a little more than " if spent == most_shown else ""
+        return f"the deltas add up to {more}{spent}, and the account has {most_shown} for them"
 
     def _problem(self, totals: AccountTotals, sums: Mapping[str, Running], exactly: Exactly) -> str | None:
         over = {key: sums[key] for key in sums if not self._fits(key, sums[key], exactly)}
@@ -181,7 +184,9 @@ class Cap:
         """Whether a term's sum is at most the cap's level of that term: by enclosures, or exactly where they meet."""
         if key not in self.terms:
             return False
-        cap = self.terms[key][1]
+        term, cap = self.terms[key]
+        if term.unprotected:
+            return True
         if total.upper <= cap.lower:
             return True
         if total.lower > cap.upper:
@@ -198,8 +203,9 @@ class Cap:
         Each unit of a term costs a known factor of another one at the same place: any way to pay is a proof.
         """
         left = {
-            key: Fraction(cap.enclosure.lower) - (Fraction(sums[key].enclosure.upper) if key in sums else 0)
-            for key, (_, cap) in self.terms.items()
+            key: Fraction(cap.enclosure.lower)
+            - (Fraction(sums[key].enclosure.upper) if key in sums and not term.unprotected else 0)
+            for key, (term, cap) in self.terms.items()
         }
         for key, total in over.items():
             owed = Fraction(total.enclosure.upper)
@@ -251,8 +257,10 @@ class Cap:
         for key, total in over.items():
             term = terms[key]
             if key in self.terms:
-                cap = self.terms[key][1].bound
-                parts.append(f"{term.name}: together {_number(total)}, and the cap is {cap}")
+                cap = self.terms[key][1]
+                near = _rounded(total) == _rounded(cap)  # they differ in digits that are not shown
+                together = f"a little more than {cap.bound}" if near else _number(total)
+                parts.append(f"{term.name}: together {together}, and the cap is {cap.bound}")
             elif self._payers(term):
                 parts.append(f"{term.name}: together {_number(total)} {term.unit}, more than what is left pays for")
             else:
@@ -263,6 +271,8 @@ class Cap:
         own = [cap for cap, _ in self.terms.values() if cap.path == term.path]
         if not own:
             return f"the cap says nothing about {term.name}; a cap that names it is needed, or a charge without it"
+        if term.unprotected:
+            return f"{term.name} would be told as it is, and the cap protects it"
         known = ", ".join(str(cap.unit) for cap in own)
         help_ = "" if self.secrets is not None else ", or open the account with the points that secrets can be"
         return (
@@ -273,7 +283,11 @@ class Cap:
 
 def _number(total: Running) -> str:
     exact = total.exact
-    return str(exact) if exact is not None and len(str(exact)) < 40 else f"{float(total.enclosure.upper):.6g}"
+    return str(exact) if exact is not None and len(str(exact)) < 40 else _rounded(total)
+
+
+def _rounded(total: Running) -> str:
+    return f"{float(total.enclosure.upper):.6g}"
 
 
 def _terms(totals: AccountTotals) -> dict[str, MetricTerm]:

@@ -13,8 +13,11 @@ from pathlib import Path
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.bits import source as noise_source
+from metricdp.exact.level_sums import LevelSum
+from metricdp.ledger.by_name import factor_by_name
 from metricdp.ledger.directory import some_of
 from metricdp.ledger.ledger import Ledger
+from metricdp.ledger.terms import MetricTerm, metric_of, terms_of
 from metricdp.metrics import Guarantee, Metric, nullable, records
 from metricdp.metrics.nullable import Nullable
 from metricdp.policies.policy import Policy
@@ -59,6 +62,9 @@ def policy_cap(policy: Policy, times: int | float | str | Fraction) -> Guarantee
     >>> policy = Policy.of({"format": 2, "columns": {"age": {"type": "integer", "within": "5 years"}}})
     >>> print(policy_cap(policy, 3))
     3·ℓ₁(ln 2/5·|x − y| (age))-private
+
+    Where the policy's tables have a delta, and it says how many records there are, so has the cap. A table tells how
+    many there are: where that is secret, the cap is for questions alone.
     """
     try:
         exact = Fraction(times)
@@ -66,12 +72,41 @@ def policy_cap(policy: Policy, times: int | float | str | Fraction) -> Guarantee
         raise ArgumentError(f"how many times? {times!r} is no number") from None
     if exact <= 0:
         raise ArgumentError("a cap takes more than none of the policy's metric")
-    asked: Metric | None = None
+    asked = None
     if policy.records is not None or policy.capacity is not None:
-        found = question_charge(policy, policy.askable.names)
-        asked = None if found is None else found.metric
-    metric = table_charge(policy).metric if asked is None else asked
-    return Guarantee(metric * exact)
+        asked = question_charge(policy, policy.askable.names)
+    if asked is not None and policy.absent is not None:
+        return Guarantee(asked.metric * exact)
+    table = table_charge(policy)
+    delta = table.delta * exact
+    if delta >= 1:
+        raise ArgumentError(f"{times} releases have a delta of {float(delta):.3g} together, which promises nothing")
+    metric = table.metric if asked is None else _greater(table.metric, asked.metric, policy.askable.names)
+    return Guarantee(metric * exact, delta)
+
+
+def _greater(one: Metric, two: Metric, names: Iterable[str]) -> Metric:
+    """A metric that is nowhere below the two: part by part the greater one, or both where nobody knows which it is."""
+    terms, found = terms_of(one), terms_of(two)
+    for term, level in found.items():
+        if term in terms:
+            terms[term] = max(terms[term], level)
+            continue
+        here = [(own, own_level) for own, own_level in terms.items() if own.path == term.path]
+        if any(_at_most(term, level, *own) for own in here):
+            continue
+        for own, own_level in here:
+            if _at_most(own, own_level, term, level):
+                del terms[own]
+        terms[term] = level
+    made = metric_of(terms, tuple(names))
+    return one + two if made is None else made
+
+
+def _at_most(term: MetricTerm, level: LevelSum, other: MetricTerm, other_level: LevelSum) -> bool:
+    one, two = level.level, other_level.level
+    factor = None if one is None or two is None else factor_by_name(term.unit * one, other.unit * two)
+    return factor is not None and factor <= 1
 
 
 def as_ledger(ledger: Ledger | str | Path) -> Ledger:

@@ -57,6 +57,11 @@ class MetricTerm:
         """That of the unit."""
         return unit_digest(self.unit)
 
+    @cached_property
+    def unprotected(self) -> bool:
+        """Whether two secrets are infinitely far apart in it, so that no level makes a difference."""
+        return self.unit == unprotected()
+
     @property
     def name(self) -> str:
         """What a person calls it: the attribute, or the metric where there is none."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from metricdp.errors import ArgumentError, ImpossibleError
+from metricdp.policies.sql.statements import Aggregate, unlike
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.table_answers import TableAnswers
@@ -42,7 +43,8 @@ def least(asking: Asking, within: Fraction, most: Fraction, fewest: Mapping[Amou
         return all(bar is not None and bar <= within for bar in scaled(scale).error_bars(fewest).values())
 
     if not fits(most):
-        bars = ", ".join(f"{name} ± {bar:.4g}" for name, bar in scaled(most).error_bars(fewest).items())
+        found = scaled(most).error_bars(fewest)
+        bars = ", ".join(f"{name} ± {'unknown' if bar is None else f'{bar:.4g}'}" for name, bar in found.items())
         done = "" if fewest is None else "; the count, which was asked for first, is charged and on record"
         raise ImpossibleError(
             f"for {float(most):.4g} times the policy's metric the error bars are {bars}, not within "
@@ -55,15 +57,18 @@ def least(asking: Asking, within: Fraction, most: Fraction, fewest: Mapping[Amou
     return scaled(high)
 
 
-def counts_needed(asking: Asking) -> tuple[str, ...]:
+def counts_needed(asking: Asking) -> tuple[Aggregate, ...]:
     """The counts that averages of the question are divided by and that are secret, as they are asked for."""
     bars = asking.error_bars()
-    needed: dict[str, None] = {}
+    needed: list[Aggregate] = []
     for aggregate in asking.select.aggregates:
         amounts = asking.amounts_of(aggregate, 0)
         if bars[aggregate.name] is None and amounts:
             (*_, count) = amounts
-            needed["count(*)" if count.column is None else f"count({count.column})"] = None
+            name = "count(*)" if count.column is None else f"count({count.column})"
+            wanted = Aggregate("count", count.column, None, name, aggregate.only)
+            if all(wanted.what != known.what for known in needed):
+                needed.append(unlike(wanted, needed))
     return tuple(needed)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ from metricdp.ledger.charging import as_ledger, question_charge, refuse_seeds, t
 from metricdp.ledger.entries import canonical, digest
 from metricdp.metrics import Guarantee, Metric
 from metricdp.policies.policy import Policy
+from metricdp.policies.sql.statements import join_selects
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.stored_answers import stored, taken_up
 from metricdp.queries.select.table_answers import TableAnswers
@@ -114,20 +114,20 @@ class Session:
             self._charged += [] if charge is None else [charge]
             return answers
         assert self.account is not None
-        free = self._known_answer(asking)
-        if free is not None:
+        request, earlier = self._request(asking), None
+        free = self._known_answer(asking, request)
+        own, request = self._own_key(asking, request), request | {"asked": _asked(asking)}
+        if key is None and free is not None:
             return replace(free, again=True)
         refuse_seeds()
-        request, earlier = self._request(asking), None
-        if key is None:
-            key = self._own_key(asking, request)
-        else:
-            request |= {"asked": [one.name for one in asking.select.aggregates]}
+        key = own if key is None else key
         if key is not None:
             earlier = self.ledger.charged_under(key, self.account, charge, self._what(question), request=request)
             done = None if earlier is None else self.ledger.answer_of(earlier)
             if done is not None:
                 return replace(taken_up(asking, done.answer), again=True)
+        if free is not None:
+            return replace(free, again=True)
         problem = None if earlier is not None else self.ledger.refusal(self.account, charge)
         if problem is not None:
             raise problem
@@ -141,7 +141,7 @@ class Session:
         One by one, each would spend it on the columns that they have in common; `saved_together` says how much.
         """
         joined = self._joined(questions)
-        answers = self.ask(joined.select.text)
+        answers = self._ask(joined, joined.select.text, None)
         return [taken_up(self._read(question), stored(answers)) for question in questions]
 
     def saved_together(self, questions: Sequence[str]) -> tuple[Metric | None, Metric | None]:
@@ -171,7 +171,7 @@ class Session:
         if charge is None or self.ledger is None:
             return Preview(question, charge, bars, True)
         assert self.account is not None
-        if self._known_answer(asking) is not None:
+        if self._known_answer(asking, self._request(asking)) is not None:
             return Preview(question, charge, bars, True, "it was answered before, and is free", True)
         problem = self.ledger.refusal(self.account, charge)
         return Preview(question, charge, bars, problem is None, "" if problem is None else str(problem))
@@ -183,8 +183,9 @@ class Session:
     ) -> Release[Any]:
         """Release the whole table, as the policy says: checked first, then charged, then made."""
         if self.ledger is None:
+            charge = table_charge(self.policy)  # what cannot be added up is refused before anything is released
             release = sanitize(self.source, self.policy, out, self.engine, overwrite=overwrite, by=self._who or None)
-            self._charged.append(table_charge(self.policy))
+            self._charged.append(charge)
             return release
         return sanitize(
             self.source,
@@ -267,8 +268,8 @@ class Session:
         part, whole = self._parts(most, count_part)
         if bar <= 0:
             raise ArgumentError("an error bar is positive")
-        text = f"select {', '.join(counts)}{_after_aggregates(asking.select.text)}"
-        counting = replace(self._read(text), scale=whole * part)
+        text = f"{', '.join(one.name for one in counts)}, before: {asking.select.text}"
+        counting = Asking.made(asking.select.asking(counts, text), asking.policy, whole * part)
         counted = self._ask(counting, text, None if key is None else f"{key} (count)")
         return least(asking, bar, whole * (1 - part), counts_at_least(counting, counted))
 
@@ -283,14 +284,10 @@ class Session:
 
     def _joined(self, questions: Sequence[str]) -> Asking:
         """One question for several that have the same condition and groups."""
+        if isinstance(questions, str):
+            raise ArgumentError("questions are a list of texts: for one, use ask")
         read = [self._read(question).select for question in questions]
-        if not read:
-            raise ArgumentError("there are no questions")
-        if any((one.where, one.groups) != (read[0].where, read[0].groups) for one in read):
-            raise ArgumentError("only questions with the same condition and the same groups can be asked as one")
-        names = dict.fromkeys(aggregate.name for one in read for aggregate in one.aggregates)
-        rest = _after_aggregates(read[0].text)
-        return self._read(f"select {', '.join(names)}{rest}")
+        return Asking.made(join_selects(read, self.policy.askable), self.policy.askable)
 
     def _charge_of(self, asking: Asking) -> Guarantee | None:
         charge = question_charge(self.policy, asking.columns)
@@ -317,8 +314,7 @@ class Session:
 
     def _request(self, asking: Asking) -> dict[str, Any]:
         return {
-            "where": repr(asking.select.where),
-            "groups": list(asking.select.groups),
+            "records": list(asking.select.records),
             "policy": digest(self.policy.text),
             "scale": str(asking.scale),
             "snapshot": self._snapshot(),
@@ -332,24 +328,22 @@ class Session:
     def _own_key(self, asking: Asking, request: Mapping[str, Any]) -> str | None:
         """A key for the question on this snapshot, so that it is never charged twice; None without a snapshot."""
         prefix = self._prefix(request)
-        names = canonical([one.name for one in asking.select.aggregates])
-        return None if prefix is None else prefix + digest(names)[:32]
+        return None if prefix is None else prefix + digest(canonical(_asked(asking)))[:32]
 
-    def _known_answer(self, asking: Asking) -> TableAnswers | None:
+    def _known_answer(self, asking: Asking, request: Mapping[str, Any]) -> TableAnswers | None:
         """An answer that the ledger has for this question about this snapshot, or for one with all of it and more."""
         assert self.ledger is not None
         assert self.account is not None
-        prefix = self._prefix(self._request(asking))
+        prefix = self._prefix(request)
         if prefix is None:
             return None
-        wanted = {one.name for one in asking.select.aggregates}
+        wanted = set(_asked(asking))
         for tree in self.ledger.answers_under(self.account, prefix):
-            if wanted <= {one["name"] for one in tree["groups"][0]["answers"]}:
+            if wanted <= set(tree.get("asked", ())):
                 return taken_up(asking, tree)
         return None
 
 
-def _after_aggregates(text: str) -> str:
-    """What follows the aggregates of a question."""
-    found = re.search(r"\s(from|where|group\s+by)\s", text, re.IGNORECASE)
-    return "" if found is None else text[found.start() :]
+def _asked(asking: Asking) -> list[str]:
+    """What a question asks for, whatever it calls that."""
+    return [one.identity for one in asking.select.aggregates]

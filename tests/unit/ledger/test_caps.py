@@ -275,3 +275,15 @@ def test_the_delta_of_advanced_composition_is_set_aside_from_the_beginning():
     cap = Cap(Guarantee(discrete() * 2, "3e-6"), composed_delta=Fraction(1, 10**6))
     assert refusal(cap, Guarantee(discrete() / 100, "2e-6")) is None
     assert "deltas add up" in refusal(cap, Guarantee(discrete() / 100, "2.5e-6"))
+
+
+def test_what_is_infinite_beside_other_parts_is_never_used_up():
+    """It was counted like a level: the third release of a public column was refused."""
+    metric = attributes({"age": absolute(), "name": unprotected()})
+    most = attributes({"age": absolute() * 3, "name": unprotected()})
+    assert refusal(most, metric, metric, metric) is None
+    assert "age: together a little more than 3, and the cap is 3" in refusal(most, *[metric] * 3, metric / 10**30)
+    told = refusal(attributes({"age": absolute(), "name": 1}), metric)
+    assert "name would be told as it is, and the cap protects it" in told
+    cap = Cap(Guarantee(most))
+    assert sorted(cap.left(AccountTotals().plus(Price.of(Guarantee(metric)), cap)).values()) == [1, 2]

@@ -85,3 +85,35 @@ def test_a_delta_is_charged_for_every_record():
     with pytest.raises(ArgumentError, match="stated number of records"):
         _delta_of_all(policy, Fraction(1, 1000))
     assert _delta_of_all(policy_of({"boolean": ENTRIES["boolean"]}, records=10), Fraction(1, 1000)) == Fraction(1, 100)
+
+
+@pytest.mark.parametrize("missing", ["secret", "refuse"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"type": "number", "bounds": [0, 10], "epsilon": 1},
+        {"type": "integer", "bounds": [0, 10], "within": "2"},
+        {"type": "category", "values": ["a", "b"], "epsilon": 1, "delta": 1e-9},
+    ],
+)
+def test_a_cap_of_two_releases_takes_two_tables(ledger, column, missing):
+    """Numbers that may be missing were charged in another metric than the cap, and a delta had no place in it."""
+    rules = column if missing == "secret" else column | {"missing": missing}
+    policy = Policy.of({"format": 2, "records": 50, "columns": {"c": rules}})
+    ledger.open_account("tables", policy_cap(policy, 2))
+    for _ in range(2):
+        ledger.charge("tables", table_charge(policy), "a table")
+    with pytest.raises(BudgetError):
+        ledger.charge("tables", table_charge(policy), "a table")
+    ledger.open_account("both", policy_cap(policy, 2))
+    ledger.charge("both", table_charge(policy), "a table")
+    question = question_charge(policy, ["c"])
+    ledger.charge("both", question, "a question")
+    with pytest.raises(BudgetError):
+        ledger.charge("both", question, "a question")
+
+
+def test_a_cap_whose_delta_promises_nothing():
+    column = {"type": "category", "values": ["a", "b"], "epsilon": 1, "delta": 0.01}
+    with pytest.raises(ArgumentError, match="promises nothing"):
+        policy_cap(Policy.of({"format": 2, "records": 50, "columns": {"c": column}}), 2)

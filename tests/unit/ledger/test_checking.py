@@ -1,6 +1,7 @@
 """What `check` finds: changes, gaps and wrong orders by itself; cuts, restored copies and rewrites with receipts."""
 
 import json
+import os
 import shutil
 import sqlite3
 
@@ -8,6 +9,7 @@ import pytest
 
 from metricdp.errors import ArgumentError, FileError
 from metricdp.ledger import Ledger, Receipt
+from metricdp.ledger.directory import BELOW
 from metricdp.metrics import Guarantee, attributes, discrete
 
 HALF = Guarantee(discrete() / 2)
@@ -298,3 +300,48 @@ def test_receipts_that_are_none(filled):
     ):
         with pytest.raises(ArgumentError):
             bad()
+
+
+def test_a_witness_on_a_full_disk(tmp_path, monkeypatch):
+    """Half a line was written and a receipt given out; then the witness could not be read any more."""
+    witness, path = tmp_path / "w.txt", tmp_path / "l.db"
+    write = os.write
+    with Ledger.create(path, witness=witness) as ledger:
+        ledger.open_account("a", Guarantee(discrete() * 10))
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", lambda handle, text: write(handle, text[:10]))
+            with pytest.raises(FileError, match=r"witness .* the disk is full.*same request key"):
+                ledger.charge("a", HALF, "x", key="k")
+        assert ledger.charge("a", HALF, "x", key="k").repeated
+        ledger.charge("a", HALF, "y")
+        assert ledger.check()
+    with Ledger(path, witness=witness) as ledger:
+        assert "after number 4" in ledger.check().unknown
+
+
+@pytest.mark.parametrize("above", ["a", "all"])
+def test_an_account_above_itself_is_not_followed_for_ever(filled, above):
+    edit(
+        filled,
+        "update ledger_accounts set body = replace(body, '\"parent\":null', ?), parent = ? where name = 'all'",
+        f'"parent":"{above}"',
+        1 if above == "all" else 2,
+    )
+    with Ledger(filled.address) as ledger:
+        with pytest.raises(FileError, match="above itself"):
+            ledger.charge("a", HALF, "x")
+        assert not ledger.check()
+        ((count,),) = ledger._store.reading().__enter__()(f"select count(*) from ({BELOW})", {"account": 1})
+        assert count == 2
+
+
+def test_a_history_that_somebody_wrote_with_an_account_above_itself(filled):
+    change = "update ledger_entries set body = replace(body, ?, ?) where sequence = 3"
+    edit(filled, change, '"parent":"all"', '"parent":"a"')
+    assert not Ledger(filled.address).check()
+
+
+def test_a_database_that_is_no_ledger(tmp_path):
+    sqlite3.connect(tmp_path / "other.db").execute("create table x (y)").connection.close()
+    with pytest.raises(FileError, match="no ledger"):
+        Ledger(tmp_path / "other.db")

@@ -372,3 +372,67 @@ def test_no_way_around_a_ledger_that_is_required(table):
     rules = Policy.parse(POLICY.replace("records = 400", 'records = 400\nledger = "required"'))
     with pytest.raises(PolicyError, match="requires a ledger"):
         mdp.queries.Asking.of(COUNT, rules.askable).answer(table)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("select avg(age) as x from people", "select sum(age) as x from people"),
+        ("select percentile(age, 0.5) as x from people", "select percentile(age, 0.9) as x from people"),
+        (
+            "select count(*) filter (where age > 30) as x from people",
+            "select count(*) filter (where age > 70) as x from people",
+        ),
+        (
+            "select count(*), case when age < 30 then 'young' else 'old' end as band from people group by band",
+            "select count(*), case when age < 70 then 'young' else 'old' end as band from people group by band",
+        ),
+    ],
+)
+def test_another_question_under_the_same_name_is_another_question(session, first, second):
+    """Answers in the ledger are found by what was asked: an alias, or a band's name, is no question."""
+    session.ask(first)
+    assert not session.preview(second).free
+    answers = session.ask(second)
+    assert not answers.again
+    assert answers.found != session.ask(first).found
+    renamed = first.replace(" as x ", " as y ")
+    assert session.ask(renamed).again, "the same under another name"
+    assert session.balance.charges == 2
+
+
+def test_another_question_under_the_same_key_and_name_is_refused(session):
+    session.ask("select avg(age) as x from people", key="k")
+    with pytest.raises(ArgumentError, match="another request"):
+        session.ask("select sum(age) as x from people", key="k")
+    session.ask("select sum(age) from people")
+    with pytest.raises(ArgumentError, match="another request"):
+        session.ask("select sum(age) from people", key="k")  # though it would be free without that key
+
+
+def test_questions_together_whatever_they_are_called(session):
+    counts, sums = session.ask_together(
+        [
+            "select count(*) as n from people where sex = 'F' having count(*) > 1",
+            "select sum(age) as n, avg(age) + 1 as \"a from b\" from people where sex = 'F'",
+        ]
+    )
+    assert (counts.names, sums.names) == (("n",), ("n", "a from b"))
+    assert abs(counts["n"][0].value - 200) < 100
+    assert abs(sums["n"][0].value - 200 * 49) < 200 * 49
+    banded = "select {}, case when age < 50 then 'from here' else 'on' end as band from people group by band"
+    first, second = session.ask_together([banded.format("count(*)") + " limit 1", banded.format("sum(age)")])
+    assert (len(first.groups), len(second.groups)) == (1, 2)
+    with pytest.raises(ArgumentError, match="same condition"):
+        session.ask_together([banded.format("count(*)"), banded.format("count(*)").replace("50", "60")])
+    with pytest.raises(ArgumentError, match="a list of texts"):
+        session.ask_together(COUNT)
+
+
+def test_what_cannot_be_added_up_is_not_released(table, tmp_path):
+    """The charge of a table with a delta, of nobody knows how many records, was refused after the file was there."""
+    column = {"type": "category", "values": ["F", "M"], "epsilon": 0.5, "delta": 1e-9, "missing": "refuse"}
+    session = mdp.Session(table, {"format": 2, "columns": {"sex": column, "age": {"type": "drop"}}})
+    with pytest.raises(ArgumentError, match="records = "):
+        session.sanitize(tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()

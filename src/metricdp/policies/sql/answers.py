@@ -11,7 +11,7 @@ from metricdp.policies.askable import Askable
 from metricdp.policies.sql.conditions import Conditions, column_name, number_of, refuse, shown
 from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression
 from metricdp.policies.sql.predicates import Predicate
-from metricdp.policies.sql.statements import Aggregate, Kind
+from metricdp.policies.sql.statements import Aggregate, Kind, unlike
 
 __all__ = ["AGGREGATES", "MOMENTS", "AnswerReader"]
 
@@ -101,7 +101,7 @@ class AnswerReader:
         for place, known in enumerate(self.found):
             if known.what == aggregate.what:
                 return place
-        self.found.append(aggregate)
+        self.found.append(unlike(aggregate, self.found))
         return len(self.found) - 1
 
     def _aggregate(self, node: Any, alias: str) -> Aggregate:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ from metricdp.policies.sql.predicates import Predicate
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["Aggregate", "Select", "read_select"]
+__all__ = ["Aggregate", "Select", "join_selects", "read_select", "unlike"]
 
 Kind = Literal["count", "sum", "average", "percentile", "distinct", "moment"]
 
@@ -60,6 +60,11 @@ class Aggregate:
         """All but the name: two that agree in it are the same number."""
         return self.kind, self.column, self.p, repr(self.only), self.function, self.second
 
+    @property
+    def identity(self) -> str:
+        """The same as text, whatever it is called: what an answer in a ledger is found by."""
+        return repr(self.what)
+
 
 @dataclass(frozen=True)
 class Select:
@@ -74,6 +79,7 @@ class Select:
         shown: the columns of the answers, computed from the noisy numbers.
         bands: the groups that the question makes itself, by name.
         kept: which groups are shown, and in which order, by their noisy answers.
+        compared: what each column is compared with, in all conditions.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -84,6 +90,17 @@ class Select:
     shown: tuple[Shown, ...] = ()
     bands: dict[str, Band] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
+    compared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def records(self) -> tuple[str, ...]:
+        """Which records are asked about and how they are grouped, as text: the condition, then the groups."""
+        return repr(self.where), *(repr(self.bands[name]) if name in self.bands else name for name in self.groups)
+
+    def asking(self, aggregates: Sequence[Aggregate], text: str) -> Select:
+        """A question for these aggregates about the same records and groups, all of which are shown."""
+        shown_columns = tuple(Shown(one.name, Asked(place)) for place, one in enumerate(aggregates))
+        return replace(self, aggregates=tuple(aggregates), text=text, shown=shown_columns, kept=Kept())
 
     def refuse_more(self) -> None:
         """Refuse whatever goes beyond aggregates by the cells of columns, for readers that know no more.
@@ -164,7 +181,49 @@ def _select(statements: list[Any], text: str, policy: Askable) -> Select:
     answers = AnswerReader(policy, conditions, groups)
     shown_columns = tuple(_shown(statement, answers, groups, bands))
     kept = _kept(statement, answers, shown_columns, groups)
-    return Select(tuple(answers.found), where, conditions.columns(), groups, text.strip(), shown_columns, bands, kept)
+    return Select(
+        tuple(answers.found),
+        where,
+        conditions.columns(),
+        groups,
+        text.strip(),
+        shown_columns,
+        bands,
+        kept,
+        conditions.compared,
+    )
+
+
+def join_selects(questions: Sequence[Select], policy: Askable) -> Select:
+    """One question for several about the same records and groups: every number that one of them needs, once.
+
+    Raises:
+        ArgumentError: there are none, or they are about other records or groups.
+    """
+    if not questions:
+        raise ArgumentError("there are no questions")
+    first = questions[0]
+    if any(one.records != first.records for one in questions):
+        raise ArgumentError("only questions with the same condition and the same groups can be asked as one")
+    conditions = Conditions(policy)
+    aggregates: list[Aggregate] = []
+    for one in questions:
+        for name, values in one.compared.items():
+            conditions.compared.setdefault(name, []).extend(values)
+        for aggregate in one.aggregates:
+            if all(aggregate.what != known.what for known in aggregates):
+                aggregates.append(unlike(aggregate, aggregates))
+    joined = first.asking(aggregates, "; ".join(dict.fromkeys(one.text for one in questions)))
+    return replace(joined, conditions=conditions.columns(), compared=conditions.compared)
+
+
+def unlike(aggregate: Aggregate, others: Sequence[Aggregate]) -> Aggregate:
+    """The aggregate, under another name where one of the others has its own: answers are told apart by their names."""
+    names, name, number = {one.name for one in others}, aggregate.name, 1
+    while name in names:
+        number += 1
+        name = f"{aggregate.name} ({number})"
+    return replace(aggregate, name=name)
 
 
 def _refuse_clauses(statement: exp.Select) -> None:

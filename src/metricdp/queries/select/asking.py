@@ -118,15 +118,18 @@ class Asking:
 
     @classmethod
     def of(cls, question: str, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
-        """Read a question against a policy; refuse what cannot be bounded."""
-        select = read_select(question, policy)
+        """Read a question against a policy; see `made`."""
+        return cls.made(read_select(question, policy), policy, scale)
+
+    @classmethod
+    def made(cls, select: Select, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
+        """A question that was read already; refuse what cannot be bounded."""
         asking = cls(select, policy, Division.of(select, policy), scale)
         if asking.linear is not None:
             asking.linear.check()
         for part in asking.percentiles.values():
             _ = part.ranks is not None or part.plan
-        for counted in asking.distinct.values():
-            _ = counted.scales
+        _ = [counted.scales for counted in asking.distinct.values()]
         return asking
 
     # What depends on what

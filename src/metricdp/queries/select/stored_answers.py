@@ -20,25 +20,29 @@ def stored(answers: TableAnswers) -> dict[str, Any]:
     tree = answers.to_json()
     kept = {name: tree[name] for name in ("question", "confidence", "parts", "private")}
     labels, rows = answers.asked or (answers.groups, answers.found)
+    kept["asked"] = [one.identity for one in answers.select.aggregates]
     return kept | {"groups": groups_tree(answers.select.groups, labels, asked_names(answers), rows)}
 
 
 def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
-    """The answers that were stored for this question, or for one that asked for all this and more."""
+    """The answers that were stored for this question, or for one that asked for all this and more.
+
+    They are found by what was asked: another question may have given the same name to something else.
+    """
     try:
-        rows = tuple(
-            tuple(_found(group["answers"], name) for name in (one.name for one in asking.select.aggregates))
-            for group in tree["groups"]
-        )
+        places = {one.name: tree["asked"].index(one.identity) for one in asking.select.aggregates}
+        rows = tuple(tuple(_found(group["answers"][place]) for place in places.values()) for group in tree["groups"])
+        called = {tree["groups"][0]["answers"][place]["name"]: name for name, place in places.items()}
         parts = tuple(
             Part(
-                tuple(part["answers"]),
+                tuple(called[name] for name in part["answers"] if name in called),
                 {name: Fraction(share) for name, share in part["shares"].items()},
                 part["mechanism"],
                 part["optimal"],
                 part["why"],
             )
             for part in tree["parts"]
+            if any(name in called for name in part["answers"])
         )
         return shown_answers(
             asking.select,
@@ -51,12 +55,11 @@ def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
             tree["confidence"],
             tree["private"],
         )
-    except (KeyError, TypeError, ValueError, StopIteration):
+    except (LookupError, TypeError, ValueError):
         raise ArgumentError("the ledger holds something else than answers to this question") from None
 
 
-def _found(answers: list[Mapping[str, Any]], name: str) -> TableAnswer:
-    one = next(answer for answer in answers if answer["name"] == name)
+def _found(one: Mapping[str, Any]) -> TableAnswer:
     value = one["value"]
     return TableAnswer(
         dt.date.fromisoformat(value) if isinstance(value, str) else value, one["error_bar"], one["tells"]
