@@ -31,6 +31,7 @@ MOST_POINTS = 300
 
 _MOST_KNOWN = 10_000
 _HALF = Fraction(1, 2)
+_HALVINGS = 16
 
 Exactly = Callable[[str], LevelSum]
 """Adds up the entries of an account again, for the term with this key."""
@@ -138,12 +139,32 @@ class Cap:
         return {key: Running.of(LevelSum(self.composed_level(one))) for key, one in totals.spent.items()}
 
     def left(self, totals: AccountTotals) -> dict[str, Fraction]:
-        """For each term of the cap, a lower bound on what is left of its level; 0 also where nothing is known of it."""
-        ways = [_sums(totals)]
-        if self.composed_delta and totals.bounded:
-            ways.append(self._composed_sums(totals))
-        found = [self._left(_terms(totals), sums) for sums in ways]
-        return max(found, key=lambda left: sum(left.values()))
+        """For each term of the cap, the level that one more charge may have of it; 0 also where nothing is known."""
+        added = self._left(_terms(totals), _sums(totals))
+        if not self.composed_delta or not totals.bounded:
+            return added
+        composed = self._one_more(totals, self._left(_terms(totals), self._composed_sums(totals)))
+        return max(added, composed, key=lambda left: sum(left.values()))
+
+    def _one_more(self, totals: AccountTotals, rest: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """How much of the rest one more charge can have: by advanced composition it adds more than its level."""
+
+        def part(of: Fraction) -> dict[str, Fraction]:
+            return {key: Fraction(grid_below(level * of), 1 << GRID_BITS) for key, level in rest.items()}
+
+        def fits(of: Fraction) -> bool:
+            levels = {self.terms[key][0]: LevelSum(level) for key, level in part(of).items() if level}
+            metric = metric_of(levels, self.names) if levels else None
+            if metric is None:
+                return False
+            after = totals.plus(Price.of(Guarantee(metric)), self)
+            return self.refusal(after, lambda key: after.spent[key].total.bound) is None
+
+        low, high = Fraction(0), Fraction(1)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return part(low)
 
     def _left(self, terms: Mapping[str, MetricTerm], sums: Mapping[str, Running]) -> dict[str, Fraction]:
         over = {

@@ -11,6 +11,7 @@ from metricdp.errors import ArgumentError, LevelError, TooLargeError
 from metricdp.exact.level import ln
 from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.caps import DELTA, Cap
+from metricdp.ledger.terms import metric_of
 from metricdp.ledger.totals import MOST_TERMS, AccountTotals, Price
 from metricdp.metrics import (
     Guarantee,
@@ -287,3 +288,18 @@ def test_what_is_infinite_beside_other_parts_is_never_used_up():
     assert "name would be told as it is, and the cap protects it" in told
     cap = Cap(Guarantee(most))
     assert sorted(cap.left(AccountTotals().plus(Price.of(Guarantee(metric)), cap)).values()) == [1, 2]
+
+
+@pytest.mark.parametrize("charges", [0, 50, 300, 1200])
+def test_what_is_left_is_accepted_under_advanced_composition_too(charges):
+    """It was the cap less what was spent, and a charge of so much adds more than its level."""
+    cap = Cap(Guarantee(attributes({"a": 1, "b": 1}), Fraction(1, 10**6)), Fraction(1, 10**6))
+    one, totals = Price.of(Guarantee(attributes({"a": 1, "b": 1}) / 400)), AccountTotals()
+    for _ in range(charges):
+        totals = totals.plus(one, cap)
+    assert cap.refusal(totals, lambda key: totals.spent[key].total.bound) is None
+    left = cap.left(totals)
+    assert all(level > 0 for level in left.values())
+    levels = {cap.terms[key][0]: LevelSum(level) for key, level in left.items()}
+    more = totals.plus(Price.of(Guarantee(metric_of(levels, ["a", "b"]))), cap)
+    assert cap.refusal(more, lambda key: more.spent[key].total.bound) is None

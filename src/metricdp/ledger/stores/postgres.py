@@ -95,6 +95,8 @@ class PostgresStore:
             state = getattr(original, "sqlstate", None) or ""
             if state.startswith("53"):
                 reason = "the disk or the memory of the server is full; nothing was written"
+            elif state == "42P01":
+                reason = "there is no ledger, or a part of it is missing; make one with: metricdp ledger create"
             elif state:
                 reason = f"PostgreSQL refused with {state}, {type(original).__name__}; nothing was written"
             elif writes:
