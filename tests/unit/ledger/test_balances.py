@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from metricdp.errors import BudgetError
 from metricdp.ledger import Ledger
 from metricdp.metrics import Guarantee, absolute, attributes, dates, discrete, great_circle, hamming, unprotected
 
@@ -79,4 +80,7 @@ def test_advanced_composition_leaves_more(tmp_path):
             ledger.charge_together([(name, Guarantee(discrete() / 100), "x")] * 190)
         left = [ledger.balance(name).parts[0].left for name in ("plain", "advanced")]
         assert left[0] == Fraction(1, 10)
-        assert left[1] > 1
+        assert left[1] > 3 * left[0]
+        ledger.charge("advanced", Guarantee(ledger.balance("advanced").left), "the rest, in one")
+        with pytest.raises(BudgetError):  # the cap less what was spent, 1.27, cannot be had by one charge
+            ledger.charge("advanced", Guarantee(discrete() / 100), "more")
