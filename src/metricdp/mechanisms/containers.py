@@ -7,7 +7,7 @@ only looks like numpy's may hold something beside its values, as a masked array 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, MappingView, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ __all__ = [
     "python_values",
     "refuse_unknown",
     "unpack_labels",
+    "unpack_sets",
 ]
 
 EMPTY = "nothing to release: the input is empty"
@@ -96,7 +97,19 @@ def unpack_labels(secrets: Any, declared: Sequence[Any]) -> LabelRows:
     if isinstance(secrets, list):
         return LabelRows(_filled(secrets), list)
     refuse_unknown(secrets)
-    return LabelRows([secrets], lambda results: results[0])
+    alone = secrets[()] if isinstance(secrets, np.ndarray) else secrets
+    return LabelRows([alone], lambda results: results[0])
+
+
+def unpack_sets(secrets: Any, universe: Sequence[Any]) -> LabelRows:
+    """Secrets that are sets of declared elements; a list holds several.
+
+    As with labels, the type of the secrets comes back only where it holds every subset: the empty one and the whole
+    universe stand for them all.
+    """
+    if is_series(secrets) and isinstance(secrets.dtype, sys.modules["pandas"].CategoricalDtype):
+        raise KindError("sets are wanted, not categories, which list those that were seen: give series.astype(object)")
+    return unpack_labels(secrets, ([], list(universe)))
 
 
 def python_values(read: Callable[[], list[Any]]) -> list[Any]:
@@ -133,8 +146,13 @@ def is_array(secrets: Any) -> bool:
 
 def refuse_unknown(secrets: Any) -> None:
     """Say what to give instead of a container that is not understood."""
-    library = type(secrets).__module__.split(".")[0]
-    if library in _LIBRARIES and hasattr(secrets, "__len__") and not isinstance(secrets, str):
+    if isinstance(secrets, Iterator | MappingView | range):
+        raise KindError(f"{type(secrets).__name__} is not taken: give a list of what is to be released")
+    libraries = [base.__module__.split(".")[0] for base in type(secrets).__mro__]
+    library = next((name for name in libraries if name in _LIBRARIES), None)
+    if library is None or isinstance(secrets, str | tuple):
+        return
+    if library in _WITHOUT_SCALARS or hasattr(secrets, "__len__"):
         raise KindError(
             f"{type(secrets).__name__} of {library} is not taken: give a Series, an array or a list of what is to be "
             "released"
@@ -142,6 +160,8 @@ def refuse_unknown(secrets: Any) -> None:
 
 
 _LIBRARIES = ("pandas", "polars", "pyarrow", "geopandas", "dask", "xarray", "scipy", "cupy", "torch", "jax")
+_WITHOUT_SCALARS = ("polars", "pyarrow")
+"""Libraries whose every object holds secrets rather than being one."""
 
 
 def marked(results: NDArray[Any]) -> NDArray[Any]:
@@ -207,7 +227,7 @@ def _arrow_labels(array: Any, declared: Sequence[Any]) -> Callable[[list[Any]], 
     arrow, kind = sys.modules["pyarrow"], array.type
     plain = kind.value_type if arrow.types.is_dictionary(kind) else kind
     known = [label for label in declared if label is not None]
-    if not _holds(known, lambda: arrow.array(known, plain).to_pylist()):
+    if not _holds(known, lambda: arrow.array(known, plain).to_pylist()) or not _numbers_all(known, kind):
         raise KindError(f"an Arrow array of {kind} does not hold every declared value: convert it first")
 
     def pack(results: list[Any]) -> Any:
@@ -219,6 +239,12 @@ def _arrow_labels(array: Any, declared: Sequence[Any]) -> Callable[[list[Any]], 
         return arrow.chunked_array([made]) if isinstance(array, arrow.ChunkedArray) else made
 
     return pack
+
+
+def _numbers_all(known: list[Any], kind: Any) -> bool:
+    """Whether a dictionary's indices are wide enough for every declared label."""
+    arrow = sys.modules["pyarrow"]
+    return not arrow.types.is_dictionary(kind) or len(known) <= np.iinfo(kind.index_type.to_pandas_dtype()).max + 1
 
 
 def _holds(declared: Sequence[Any], read_back: Callable[[], list[Any]]) -> bool:

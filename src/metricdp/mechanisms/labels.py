@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from metricdp.errors import ShapeError, UnknownCategoryError
 from metricdp.exact.refine import Integers
 from metricdp.mechanisms.containers import EMPTY, is_array, label_array_type, marked, unpack_labels
+from metricdp.mechanisms.forms.plain import is_null
 
 __all__ = ["DeclaredLabels", "place_of"]
 
@@ -48,8 +49,7 @@ class DeclaredLabels:
             raise ShapeError(EMPTY)
         last = self._first + len(self._table) - 1
         outside = (secrets < self._first) | (secrets > last)
-        cells = np.where(outside, self._first, secrets).astype(np.int64) - self._first
-        places = self._table[cells]
+        places = self._table[np.where(outside, 0, secrets.astype(np.int64) - self._first)]
         unknown = outside | (places < 0)
         if unknown.any():
             raise UnknownCategoryError("not one of the declared values", int(np.argmax(unknown)))
@@ -67,6 +67,8 @@ class DeclaredLabels:
         found = np.empty(len(labels), dtype=np.int64)
         for row, label in enumerate(labels):
             place = place_of(tuple(label) if isinstance(label, list) else label, self.places)
+            if place is None and is_null(label):
+                place = self.places.get(None)  # missing, in the words of numpy or pandas
             if place is None:
                 raise UnknownCategoryError("not one of the declared values", row)
             found[row] = place
@@ -82,8 +84,10 @@ def place_of(label: Any, places: dict[Any, int]) -> int | None:
 
 
 def _table(labels: list[Any]) -> tuple[int, Integers]:
-    """For labels that are integers close together: the least, and the place of each from there on, -1 for none."""
-    if any(type(label) is not int for label in labels) or max(labels) - min(labels) >= _WIDEST:
+    """For integers of 64 bits close together: the least, and the place of each from there on, -1 for none."""
+    if any(type(label) is not int or not -(2**63) <= label < 2**63 for label in labels):
+        return 0, np.empty(0, dtype=np.int64)
+    if max(labels) - min(labels) >= _WIDEST:
         return 0, np.empty(0, dtype=np.int64)
     first = min(labels)
     table = np.full(max(labels) - first + 1, -1, dtype=np.int64)

@@ -101,6 +101,11 @@ class Mechanism(ABC):
         The guarantee is that of each row; all rows of a table together are one record each.
         """
 
+    def release_rows(self, secrets: list[Any]) -> list[Any]:
+        """One result for each of a list of secrets, where `release` may return several lists or apply to them whole."""
+        released: list[Any] = self.release(secrets)
+        return released
+
     @abstractmethod
     def probability_within(self, distance: float) -> float:
         """The probability that a release lies within ``distance`` of its secret, rounded down.

@@ -8,8 +8,6 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import numpy as np
-
 from metricdp.errors import ArgumentError, KindError, ShapeError, UnsupportedMetricError
 from metricdp.mechanisms.containers import is_array
 from metricdp.mechanisms.forms.pandas import frame_of, is_frame
@@ -129,20 +127,27 @@ class Independent(_Several):
             raise ShapeError(f"{count} columns are wanted, not {len(names)}")
         if is_polars_frame(frame):
             columns = frame.get_columns()
-            return type(frame)([part.release(column) for part, column in zip(self.mechanisms, columns, strict=True)])
+            return type(frame)(self._columns(columns))
         columns = [frame.iloc[:, place] for place in range(count)]
-        return frame_of(frame, [part.release(column) for part, column in zip(self.mechanisms, columns, strict=True)])
+        return frame_of(frame, self._columns(columns))
+
+    def _columns(self, columns: list[Any]) -> list[Any]:
+        released = [part.release(column) for part, column in zip(self.mechanisms, columns, strict=True)]
+        for place, column in enumerate(released):
+            if isinstance(column, tuple):
+                raise KindError(f"part {place + 1} releases several values, which are no one column: give rows instead")
+        return released
 
     def _rows(self, records: Sequence[Any]) -> list[tuple[Any, ...]]:
         if not records:
             raise ShapeError("nothing to release: the input is empty")
         for row, record in enumerate(records):
-            if not isinstance(record, tuple | list | np.ndarray):
+            if not isinstance(record, tuple | list) and not is_array(record):
                 raise KindError("a record is wanted: a tuple", row)
             if len(record) != len(self.mechanisms):
                 raise ShapeError(f"records of {len(self.mechanisms)} attributes are wanted", row)
         columns = zip(*records, strict=True)
-        released = [mechanism.release(list(column)) for mechanism, column in zip(self.mechanisms, columns, strict=True)]
+        released = [part.release_rows(list(column)) for part, column in zip(self.mechanisms, columns, strict=True)]
         return list(zip(*released, strict=True))
 
 
@@ -167,6 +172,10 @@ class Composed(_Several):
     def release(self, secrets: Any) -> Any:
         """A tuple with the release of each part."""
         return tuple(mechanism.release(secrets) for mechanism in self.mechanisms)
+
+    def release_rows(self, secrets: list[Any]) -> list[Any]:
+        """A tuple for each secret, with its release by each part."""
+        return list(zip(*(part.release_rows(secrets) for part in self.mechanisms), strict=True))
 
     def law(self, inputs: Iterable[Any]) -> Law:
         """See `Mechanism.law`; the outputs are tuples."""
@@ -223,6 +232,10 @@ class Postprocessed(Mechanism):
     def release(self, secrets: Any) -> Any:
         """The function of what ``mechanism`` releases, a scalar, list, array or Series as a whole."""
         return self.function(self.mechanism.release(secrets))
+
+    def release_rows(self, secrets: list[Any]) -> list[Any]:
+        """The function of each secret's release."""
+        return [self.function(released) for released in self.mechanism.release_rows(secrets)]
 
     def law(self, inputs: Iterable[Any]) -> Law:
         """See `Mechanism.law`; outputs with one image become one."""

@@ -29,7 +29,8 @@ from metricdp.exact.lists import as_list
 from metricdp.exact.refine import BLOCK, Integers
 from metricdp.exact.weights import Weights
 from metricdp.mechanisms.blocks import in_blocks
-from metricdp.mechanisms.containers import unpack_labels
+from metricdp.mechanisms.containers import is_array, unpack_sets
+from metricdp.mechanisms.forms.plain import is_null
 from metricdp.mechanisms.labels import DeclaredLabels, place_of
 from metricdp.mechanisms.law import Law, as_inputs, fixed_point, log2_below, place_in, rational_exponential, refuse_many
 from metricdp.mechanisms.mechanism import (
@@ -277,7 +278,7 @@ class SetResponse(Mechanism):
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a set gives a set, a list of sets a list of sets."""
-        batch = unpack_labels(secrets, ())
+        batch = unpack_sets(secrets, self.universe)
         size = len(self.universe)
         rows_at_once = max(1, BLOCK // size)
         results: list[Any] = []
@@ -285,8 +286,8 @@ class SetResponse(Mechanism):
             sets = batch.rows[start : start + rows_at_once]
             present = np.zeros((len(sets), size), dtype=bool)
             for row, secret in enumerate(sets):
-                if not isinstance(secret, (set, frozenset, list, tuple, np.ndarray)):
-                    raise KindError("a set is wanted", start + row)
+                if type(secret) not in (set, frozenset, list, tuple) and not is_array(secret):
+                    raise KindError("a set is wanted: a set, a frozenset, a list or a tuple of elements", start + row)
                 for element in secret:
                     place = place_of(element, self._places)
                     if place is None:
@@ -391,6 +392,8 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
         different = len(set(listed))
     except TypeError:
         raise ArgumentError("declared values can be hashed: text, numbers, tuples") from None
+    if any(is_null(value) and value is not None for value in listed):
+        raise ArgumentError("NaN, NaT and NA are no values, for none equals itself: declare None for missing")
     if different < len(listed):
         raise ArgumentError("declared values are wanted each once, and one is there twice")
     return listed

@@ -3,7 +3,9 @@
 import itertools
 import math
 
+import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from flint import arb
 
@@ -87,3 +89,29 @@ def test_not_a_mechanism(bad):
     for make in (mdp.independent, mdp.compose, lambda bad: mdp.postprocess(bad, abs)):
         with pytest.raises(MetricDPError):
             make(bad)
+
+
+SURE = mdp.geometric(60 * mdp.metrics.absolute())
+"""Whose noise is 0 for all that a test can see."""
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_each_record_keeps_its_own_parts(count):
+    twice = mdp.independent(mdp.compose(SURE, SURE), SURE)
+    assert twice.release([(row, -row) for row in range(count)]) == [((row, row), -row) for row in range(count)]
+    assert twice.release((5, 6)) == ((5, 5), 6)
+
+
+def test_a_function_within_a_record_is_applied_to_each():
+    K = mdp.independent(mdp.postprocess(SURE, lambda number: f"{number:d}"), SURE)
+    assert K.release((3, 4)) == ("3", 4)
+    assert K.release([(3, 4), (5, 6)]) == [("3", 4), ("5", 6)]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"a": [1], "b": [2]}), pl.DataFrame({"a": [1], "b": [2]})])
+def test_a_column_of_several_values(frame):
+    refused(mdp.independent(mdp.compose(SURE, SURE), SURE), frame, KindError, None, "no one column")
+
+
+def test_records_in_arrays_that_are_none():
+    refused(mdp.independent(SURE, SURE), [(1, 2), np.array(5)], KindError, 1, "a record is wanted")

@@ -2,8 +2,13 @@
 
 import itertools
 import math
+from collections import namedtuple
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from flint import arb
 
@@ -17,7 +22,7 @@ from metricdp.errors import (
 )
 from metricdp.exact.balls import ball, precision
 from metricdp.metrics import Guarantee
-from tests.refused_secrets import LETTERS, SETS, refused
+from tests.refused_secrets import LETTERS, LINE, PLANE, SETS, refused
 from tests.tight_guarantees import BITS, TINY, assert_tight, check_sums, metric_of, spent
 
 m = mdp.metrics
@@ -132,3 +137,74 @@ def test_categories():
 def test_categories_that_cannot_be_looked_up(make):
     with pytest.raises(MetricDPError):
         make([["unhashable"], ["list"]], 1)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_integers_of_any_width_beside_labels_that_it_does_not_hold(dtype):
+    for labels in ([500, 501], [-700, -699], [2**63, 2**63 + 1], [2**70, 2**70 + 1]):
+        refused(mdp.randomized_response(labels, 1), np.array([0, 1], dtype=dtype), UnknownCategoryError, 0, "declared")
+
+
+def test_labels_beyond_64_bits_in_an_array_of_64():
+    released = mdp.randomized_response([2**63, 2**63 + 1], 1).release(np.array([2**63] * 20, dtype=np.uint64))
+    assert set(released.tolist()) <= {2**63, 2**63 + 1}
+
+
+def test_missing_among_labels_in_the_words_of_numpy_and_pandas():
+    letters, numbers = mdp.randomized_response(["a", None], 60), mdp.randomized_response([1.0, None], 60)
+    assert letters.release(pd.Series(["a", np.nan])).tolist() == ["a", None]
+    assert letters.release(["a", math.nan, pd.NA, pd.NaT, None]) == ["a", None, None, None, None]
+    assert numbers.release(np.array([1.0, np.nan])).tolist() == [1.0, None]
+    refused(LETTERS, ["a", math.nan], UnknownCategoryError, 1, "declared")
+
+
+@pytest.mark.parametrize("bad", [math.nan, pd.NA, pd.NaT, np.datetime64("NaT")])
+def test_a_declared_value_equals_itself(bad):
+    with pytest.raises(ArgumentError, match="declare None for missing"):
+        mdp.randomized_response([1.0, bad], 1)
+
+
+def test_one_label_in_an_array_without_an_axis():
+    assert mdp.randomized_response([0, 1], 60).release(np.array(1)) == 1
+    assert mdp.randomized_response(["a", "b"], 60).release(np.array("a")) == "a"
+
+
+@pytest.mark.parametrize("bad", [(label for label in "ab"), iter("ab"), range(2), {"a": "b"}.values()])
+def test_labels_one_by_one(bad):
+    for mechanism in (LETTERS, LINE, PLANE):
+        refused(mechanism, bad, KindError, None, "give a list")
+
+
+NUMBERED = mdp.set_response([1, 300], 1)
+"""A set response whose universe not every type holds."""
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        pa.array([[1], []], pa.list_(pa.int8())),
+        pa.array([[1, 300]], pa.list_(pa.int64(), 2)),
+        pa.array([[(1, 2)]], pa.map_(pa.int64(), pa.int64())),
+        pd.Series([frozenset([1]), frozenset()]).astype("category"),
+    ],
+)
+def test_a_type_that_does_not_hold_every_set(secrets):
+    for _ in range(20):  # whatever is drawn
+        refused(NUMBERED, secrets, KindError, None, "hold every|not categories")
+
+
+@pytest.mark.parametrize("dtype", [pl.List(pl.Int8), pl.Array(pl.Int64, 1)])
+def test_sets_that_a_type_of_polars_does_not_hold_are_objects(dtype):
+    for _ in range(20):
+        assert NUMBERED.release(pl.Series([[1], [1]], dtype=dtype)).dtype == pl.Object
+    assert NUMBERED.release(pl.Series([[1]], dtype=pl.List(pl.Int16))).dtype == pl.List(pl.Int16)
+
+
+def test_a_set_of_another_class_is_refused():
+    class Hidden(set):
+        pass
+
+    pair = namedtuple("pair", "first second")
+    for bad in (Hidden([1]), pair(1, 300), np.array(1)):
+        refused(NUMBERED, [[1], bad], KindError, 1, "a set is wanted")
+    refused(NUMBERED, np.array(["a"]), KindError, 0, "a set is wanted")
