@@ -290,6 +290,9 @@ DATES: dict[str, Make] = {
             pa.timestamp("ms", "Asia/Tokyo"),
         )
     },
+    "pandas us[pyarrow], zoned": lambda rows: pd.Series(
+        pd.arrays.ArrowExtensionArray(_arrow_moments(pa.timestamp("us", "Asia/Tokyo"))(rows))
+    ),
     "pandas date32[pyarrow]": lambda rows: pd.Series(rows, dtype=pd.ArrowDtype(pa.date32())),
     "polars date": lambda rows: pl.Series("x", rows, dtype=pl.Date),
     "polars ns": lambda rows: pl.Series("x", _numpy_moments("ns")(rows)),

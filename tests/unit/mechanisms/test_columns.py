@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import metricdp as mdp
@@ -13,6 +14,7 @@ from metricdp.errors import (
     DataError,
     KindError,
     NotFiniteError,
+    OutOfDomainError,
     ShapeError,
 )
 from tests.refused_secrets import AWARE, BOUNDED, DAYS, GLOBE, LETTERS, LINE, NULLS, PLANE, SETS, STEPS, refused
@@ -129,6 +131,18 @@ def test_nanoseconds_saturate():
     released = mechanism.release(np.full(500, last))
     assert not np.isnat(released).any()
     assert (released > np.datetime64("2261-01-01")).all()
+
+
+def test_moments_with_a_zone_end_where_pandas_shows_them():
+    """Printing one of the year 1 in Tokyo ends the process, whether pandas or Arrow holds it."""
+    tokyo = pd.ArrowDtype(pa.timestamp("us", "Asia/Tokyo"))
+    first = pd.Series([dt.datetime(1678, 1, 1, tzinfo=dt.UTC)] * 50, dtype=tokyo)
+    released = mdp.laplace(m.dates().within(5)).release(first)
+    assert released.dtype == tokyo
+    assert released.dt.tz_convert("UTC").dt.year.min() == 1678
+    for year in (1677, 2262):
+        early = pd.Series([dt.datetime(year, 1, 1, tzinfo=dt.UTC)], dtype=tokyo)
+        refused(DAYS, early, OutOfDomainError, 0, "1678 to 2261")
 
 
 @pytest.mark.parametrize("mechanism", [LINE, PLANE, GLOBE, STEPS, LETTERS, SETS], ids=lambda k: type(k).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,7 @@ from metricdp.mechanisms.forms.column import (
     CALENDAR,
     TICKS,
     ZONED,
+    Calendar,
     Column,
     Floating,
     Missing,
@@ -34,16 +35,21 @@ def is_arrow(secrets: Any) -> bool:
     return arrow is not None and isinstance(secrets, arrow.Array | arrow.ChunkedArray)
 
 
-def from_arrow(secrets: Any, dates: bool) -> Column:
-    """A column of an Arrow array, by its type."""
+def from_arrow(secrets: Any, dates: bool, zoned: Calendar | None = None) -> Column:
+    """A column of an Arrow array, by its type.
+
+    ``zoned``: where moments with a zone may lie, in and out, for those who show fewer years of them than there are.
+    """
     arrow = sys.modules["pyarrow"]
     array, in_pieces = secrets, isinstance(secrets, arrow.ChunkedArray)
     if in_pieces:
         array = arrow.concat_arrays(secrets.chunks) if secrets.num_chunks else arrow.array([], secrets.type)
     numbers, unit, given = (_moments if dates else _numbers)(arrow, array)
     missing = np.asarray(array.is_null())
-    if dates:
-        CALENDAR.check(numbers, unit, missing)
+    if isinstance(given, _Dates):
+        narrower = zoned if given.has_zone else None
+        given = replace(given, narrower=narrower)
+        (narrower or CALENDAR).check(numbers, unit, missing)
     pack = (lambda made: arrow.chunked_array([made])) if in_pieces else (lambda made: made)
     return Column(numbers, given, unit, missing, pack)
 
@@ -96,12 +102,18 @@ class _Dates:
 
     kind: Any
     step: Fraction
+    narrower: Calendar | None = None
+
+    @property
+    def has_zone(self) -> bool:
+        """Whether they have one."""
+        return getattr(self.kind, "tz", None) is not None
 
     def give(self, cells: Integers, width: Fraction, missing: Missing | None) -> Any:
         """See `ResultType.give`."""
         arrow = sys.modules["pyarrow"]
         grid = Grid.of(ticks(width, self.step, f"of {self.kind}"))
-        calendar = CALENDAR if getattr(self.kind, "tz", None) is None else ZONED
+        calendar = self.narrower or (ZONED if self.has_zone else CALENDAR)
         values = grid.within(cells, *calendar.ends(self.step))
         if self.kind == arrow.date32():
             return arrow.array(values.astype(np.int32), mask=missing).view(self.kind)

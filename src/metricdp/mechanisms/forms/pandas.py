@@ -47,7 +47,7 @@ def from_series(series: Any, dates: bool, null: bool) -> Column:
             return replace(column, pack=lambda made: put(made, dtype=object))
         return replace(column, given=_Classic() if isinstance(column.given, WholeNumbers) else column.given, pack=put)
     if isinstance(dtype, pandas.ArrowDtype):
-        column = from_arrow(series.array.__arrow_array__(), dates)
+        column = from_arrow(series.array.__arrow_array__(), dates, _ZONED)
         return replace(column, pack=lambda made: put(pandas.arrays.ArrowExtensionArray(column.pack(made))))
     if isinstance(dtype, pandas.DatetimeTZDtype) and dates:
         moments = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
