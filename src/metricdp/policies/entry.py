@@ -147,6 +147,8 @@ class ColumnEntry:
             raise Mistake(key, f"{key} are text or integers")
         if len(set(values)) < len(values):
             raise Mistake(key, "a value is listed twice")
+        if type(values[0]) is int and not all(-(2**63) <= value < 2**64 for value in values):
+            raise Mistake(key, f"{key} are integers of 64 bits at most; write longer ones as text")
         return tuple(values)
 
     def _columns(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from metricdp.errors import ColumnError, OutOfDomainError
+from metricdp.errors import ColumnError, FileError, OutOfDomainError
 from metricdp.sources.plain_arrays import plain_array
 
 __all__ = ["BATCH_ROWS", "EvenWriter", "in_one_piece", "laid_out", "too_many_words"]
@@ -46,7 +46,13 @@ class EvenWriter:
 
     def _put(self, table: pa.Table) -> None:
         for batch in laid_out(table).to_batches():
-            self._writer.write_batch(batch)
+            try:
+                self._writer.write_batch(batch)
+            except pa.ArrowException:  # whose message holds the value
+                raise FileError(
+                    "a value of a column that is kept has no place in a file of this kind, such as a moment further "
+                    "out than it counts; write an .arrow file"
+                ) from None
 
 
 def laid_out(table: pa.Table) -> pa.Table:

@@ -171,7 +171,7 @@ def can_hold(kind: str, field: pa.Field) -> bool:
     try:
         if write is not None:
             write(table)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, OSError, TypeError, ValueError):
         return False
     return True
 

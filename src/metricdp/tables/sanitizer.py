@@ -77,6 +77,8 @@ class Sanitizer:
         if self._is_text(name):
             if column.release == "noise" and not column.has_text:
                 yield f"{wants}, and a column without a type of its own has none"
+            elif column.release == "noise" and not column.accepts(self._types[name]):
+                yield f"{wants}, and one without a type of its own is released as {kind_of(self._types[name])}"
             return
         arrow = self._fields.type_of(name)
         plain = plain_type(arrow)

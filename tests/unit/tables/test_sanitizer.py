@@ -1,10 +1,13 @@
 """A policy bound to a schema: what does not fit is said before any row, and all of it at once."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
-from metricdp.errors import PolicyError
+from metricdp.errors import FileError, PolicyError
 from metricdp.policies import Policy
+from metricdp.tables import sanitize
 from metricdp.tables.sanitizer import Sanitizer
 
 
@@ -127,3 +130,43 @@ def test_a_dictionary_too_narrow_for_the_list_is_refused():
     made = policy(f'x]\ntype="category"\nvalues=[{many}]\nepsilon=1')
     assert len(bound(made, x=pa.dictionary(pa.int8(), pa.string()))) == 1
     Sanitizer.of(made, schema(x=pa.dictionary(pa.int16(), pa.string())))
+
+
+@pytest.mark.parametrize(
+    ("entry", "arrow", "words"),
+    [
+        ('a]\ntype="number"\nwithin=5\nresolution="1e25"', pa.decimal64(18, 2), "holds multiples of 1e+25"),
+        ('a]\ntype="time_of_day"\nwithin="1 hour"\nresolution="1e-9 s"', pa.null(), "multiples of 1e-09 s"),
+        ('a]\ntype="time"\nwithin="1 hour"\nresolution="1e-9 s"', pa.null(), "multiples of 1e-09 s"),
+        (f'a]\ntype="category"\nvalues=[1, {2**63}]\nepsilon=1', pa.null(), f"wide enough for 1 to {2**63}"),
+        ('a]\ntype="category"\nvalues=[1, 300]\nepsilon=1', pa.int8(), "wide enough for 1 to 300"),
+        ('a]\ntype="set"\nvalues=[1, 300]\nepsilon=1', pa.list_(pa.int8()), "wide enough for 1 to 300"),
+    ],
+)
+def test_a_type_that_no_release_fits_is_refused_before_any_row(entry, arrow, words):
+    (found,) = bound(policy(entry), a=arrow)
+    assert words in found
+
+
+def test_values_of_more_than_64_bits():
+    with pytest.raises(PolicyError, match=r"line 4.*64 bits at most"):
+        policy(f'a]\ntype="category"\nvalues=[1, {2**64}]\nepsilon=1')
+
+
+def test_a_type_that_parquet_does_not_have(tmp_path):
+    made = policy('a]\ntype="number"\nwithin=5')
+    table = pa.table({"a": pa.array([Decimal(1200)], pa.decimal128(5, -2))})
+    for dry_run in (True, False):
+        with pytest.raises(PolicyError, match="cannot hold decimal numbers"):
+            sanitize(table, made, tmp_path / "out.parquet", dry_run=dry_run)
+    assert sanitize(table, made, tmp_path / "out.arrow").path is not None
+
+
+def test_a_kept_value_that_a_file_cannot_hold(tmp_path):
+    """Parquet counts milliseconds where Arrow counts seconds; Arrow's own message would name the value."""
+    made = policy('a]\ntype="number"\nwithin=5', rest='[columns.kept]\ntype="keep"')
+    table = pa.table({"a": [1.0], "kept": pa.array([2**63 - 1]).view(pa.timestamp("s"))})
+    with pytest.raises(FileError, match=r"has no place in a file of this kind.*\.arrow") as caught:
+        sanitize(table, made, tmp_path / "out.parquet")
+    assert str(2**63 - 1) not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []

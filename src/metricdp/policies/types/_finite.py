@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from metricdp.mechanisms.mechanism import Mechanism
     from metricdp.sources.dialect import Dialect
 
-__all__ = ["OneOf", "arrow_of", "can_hold"]
+__all__ = ["OneOf", "arrow_of", "can_hold", "words_for"]
 
 _MOST_DISTANCES = 4
 _FEW = 20
@@ -47,6 +47,17 @@ def can_hold(arrow: pa.DataType, values: Sequence[Any]) -> bool:
         return False
     range_ = np.iinfo(arrow.to_pandas_dtype())
     return all(range_.min <= value <= range_.max for value in values)
+
+
+def words_for(values: Sequence[Any]) -> str:
+    """What a column is that can hold all of these, in words.
+
+    >>> words_for(["yes", "no"]), words_for([1, 300])
+    ('text', 'integers wide enough for 1 to 300')
+    """
+    if not all(isinstance(value, int) for value in values):
+        return "text"
+    return f"integers wide enough for {min(values)} to {max(values)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from metricdp.policies.count_by import CountBy
 from metricdp.policies.entry import ColumnEntry, Mistake
 from metricdp.policies.levels import Written, equal_level, level_by_distance, missing_distance, wanted_distance
 from metricdp.policies.open_questions import FACTOR, MISSING, listed
-from metricdp.policies.types._finite import OneOf
+from metricdp.policies.types._finite import OneOf, words_for
 from metricdp.policies.types._line import LEVEL_KEYS
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ class Category(OneOf):
     type_name = "category"
     keys = (*LEVEL_KEYS, *_LISTS, "missing", "missing_distance", "delta", "count_by")
     questions = (listed("which values can there be?"), FACTOR, MISSING)
-    wants = "text, integers or booleans"
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        """What holds every declared value."""
+        return f"{words_for(self.values)}, or a dictionary of such that can number {len(self.values) + 1:,} values"
 
     @classmethod
     def read(cls, entry: ColumnEntry) -> Self:

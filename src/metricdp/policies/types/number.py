@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from metricdp.errors import LevelError
+import numpy as np
+
+from metricdp.errors import ArgumentError, LevelError
 from metricdp.exact.level import rational
 from metricdp.metrics import Metric, absolute
 from metricdp.policies.entry import Mistake
@@ -26,8 +28,13 @@ class Number(OnALine):
     """A number, by the Laplace mechanism; questions count it in intervals that touch."""
 
     type_name = "number"
-    wants = "a floating-point or decimal column"
     cuts = ("width", "edges", "other")
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        """Floats, or decimals; which of these hold a coarse resolution is said where one is declared."""
+        holds = f" that holds multiples of {float(self.resolution):g}" if (self.resolution or 0) > 1 else ""
+        return f"a floating-point or decimal column{holds}"
 
     @classmethod
     def _distance(cls) -> Metric:
@@ -46,10 +53,18 @@ class Number(OnALine):
         return Fraction(10) ** -arrow.scale if pa.types.is_decimal(arrow) else Fraction(0)
 
     def accepts(self, arrow: pa.DataType) -> bool:
-        """Floats and decimals."""
+        """Floats, and decimals that hold multiples of the resolution."""
         import pyarrow as pa
 
-        return bool(pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
+        from metricdp.policies.arrow.exact_numbers import given_as
+
+        if not pa.types.is_decimal(arrow):
+            return bool(pa.types.is_floating(arrow))
+        try:
+            given_as(np.zeros(0, dtype=np.int64), self.released_resolution, None, arrow)
+        except ArgumentError:
+            return False
+        return True
 
     def declared_type(self, column: str, dialect: Dialect) -> pa.DataType:
         """Floats."""

@@ -16,7 +16,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.entry import ColumnEntry
 from metricdp.policies.levels import equal_level
 from metricdp.policies.open_questions import FACTOR, MISSING, listed
-from metricdp.policies.types._finite import arrow_of, can_hold
+from metricdp.policies.types._finite import arrow_of, can_hold, words_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,6 @@ class SetOf(ColumnType):
 
     type_name = "set"
     keys = ("epsilon", "factor", "missing", "values")
-    wants = "a list column of text or integers"
     has_text = False
     questions = (listed("which elements can there be?"), FACTOR, MISSING)
 
@@ -60,6 +59,11 @@ class SetOf(ColumnType):
             written=written,
             values=entry.values(),
         )
+
+    @property
+    def wants(self) -> str:  # type: ignore[override]
+        """What holds every declared element."""
+        return f"a list column of {words_for(self.values)}"
 
     def _make_mechanism(self) -> Mechanism:
         assert self.written is not None
