@@ -106,6 +106,20 @@ def _telling_its_options(callback: Any, params: Any) -> Any:
     @functools.wraps(callback)
     def run(*arguments: Any, **named: Any) -> Any:
         console.know_options(options)
+        _refuse_two_from_one(
+            {param.name: options.get(param.name, param.human_readable_name) for param in params}, named
+        )
         return callback(*arguments, **named)
 
     return run
+
+
+def _refuse_two_from_one(called: dict[str, str], named: dict[str, Any]) -> None:
+    """Refuse two files on the standard input: the first to be read would take what is there."""
+    dashes = [called[name] for name, value in named.items() if name not in _OUTPUTS and str(value) == "-"]
+    if len(dashes) > 1:
+        raise typer.BadParameter(f"{' and '.join(dashes)} cannot both be the standard input: give one as a file")
+
+
+_OUTPUTS = ("out", "report")
+"""Parameters whose ``-`` is the standard output."""

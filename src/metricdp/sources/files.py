@@ -80,8 +80,14 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
         rows = dataset.count_rows()
         if not dataset.files:
             raise OSError
+        other = _part_of_another_schema(dataset, keys)
     except (pa.ArrowException, OSError):
-        raise FileError(f"{path.name} is not a folder of Parquet parts of one schema") from None
+        raise FileError(f"{_named(path)} is not a folder of Parquet parts of one schema") from None
+    if other is not None:
+        raise FileError(
+            f"{_named(path)}: its parts have columns of other names or types, {other[0]} others than {other[1]}; write "
+            "all of them with one schema"
+        )
 
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         options = pa_dataset.ParquetFragmentScanOptions(pre_buffer=False)  # see _of_parquet
@@ -90,6 +96,24 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
 
     counted = partial(counted_parquet, path, declared.types)
     return OpenTable(dataset.schema, rows, read, path, untyped=Untyped(frozenset(keys)), counted=counted)
+
+
+def _part_of_another_schema(dataset: Any, keys: list[str]) -> tuple[str, str] | None:
+    """A part whose columns are not those of the first, and the first; pyarrow would round or fill in what differs.
+
+    A part may have no type for a column in which it has no value.
+    """
+    first: dict[str, pa.DataType] | None = None
+    for part in dataset.get_fragments():
+        types = {field.name: field.type for field in part.physical_schema if field.name not in keys}
+        first = types if first is None else first
+        if types.keys() != first.keys() or any(not (pa.types.is_null(types[x]) or types[x] == first[x]) for x in first):
+            return Path(part.path).name, Path(dataset.files[0]).name
+    return None
+
+
+def _named(path: Path) -> str:
+    return path.name or str(path)
 
 
 def _partition_keys(path: Path) -> list[str]:

@@ -70,7 +70,9 @@ def check_output(out: Path, overwrite: bool, source: Path | None = None, *, fold
         raise FileError(f"{out.name} is the input: the output must be another file")
     if source is not None and source.is_dir() and source.resolve() in out.resolve().parents:
         raise FileError(f"{out.name} lies in the folder that is the input: the output must be elsewhere")
-    if out.exists() and (not overwrite or (out.is_dir() and not folder)):
+    if out.is_dir() and not folder:
+        raise FileError(f"{out.name or out} is a folder; choose another name")
+    if out.exists() and not overwrite:
         raise _exists(out)
     if not out.absolute().parent.is_dir():
         raise FileError(f"there is no folder {out.parent}")

@@ -315,6 +315,36 @@ def test_two_things_on_one_output_are_refused(files):
         assert "both print on the standard output" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "both"),
+    [
+        (["sanitize", "-", "-p", "-", "-o", "out.csv"], "--policy and TABLE"),
+        (["query", "-", "select avg(age)", "-p", "-"], "--policy and TABLE"),
+        (["inspect", "-", "--against", "-"], "--against and FILE"),
+    ],
+)
+def test_two_things_from_one_input_are_refused(arguments, both, files):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert f"{both} cannot both be the standard input" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "words"), [("", "this one is empty"), ("s3://bucket/people.csv", "fetch"), ("https://x/a.csv", "fetch")]
+)
+def test_a_table_that_is_no_place_here(table, words, files):
+    result = run("sanitize", table, "-p", "people.toml", "--dry-run")
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_a_folder_is_not_overwritten(files):
+    (files / "made.csv").mkdir()
+    result = run("sanitize", "people.csv", "-p", "people.toml", "-o", "made.csv", "--overwrite")
+    assert result.exit_code == 2
+    assert "made.csv is a folder" in result.stderr
+
+
 def test_a_secret_from_the_standard_input_lies_in_no_file(files, monkeypatch):
     from metricdp.cli.options import streams
 

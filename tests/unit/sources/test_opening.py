@@ -228,3 +228,27 @@ def test_types_that_engines_do_not_have():
     assert [read[name][0] for name in "wv"] == ["b", "x"]
     assert read["m"][0] == dt.datetime(1969, 12, 31, 23, 59, 59, 999999)
     assert read["s"][0] == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pa.table({"x": pa.array([0.1], pa.float64())}),
+        pa.table({"x": ["0.1"]}),
+        pa.table({"x": pa.array([0.5], pa.float32()), "more": [1]}),
+        pa.table({"more": [1]}),
+    ],
+)
+def test_parts_of_another_schema_are_refused(other, tmp_path):
+    """pyarrow would round the values of one part to the type of another, read text as numbers, and fill in nulls."""
+    pq.write_table(pa.table({"x": pa.array([0.5], pa.float32())}), tmp_path / "a.parquet")
+    pq.write_table(other, tmp_path / "b.parquet")
+    with pytest.raises(FileError, match=r"b.parquet others than a.parquet"), open_table(tmp_path):
+        pass
+
+
+def test_a_part_without_a_value_may_have_no_type(tmp_path):
+    pq.write_table(pa.table({"x": [0.5]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": pa.nulls(1)}), tmp_path / "b.parquet")
+    with open_table(tmp_path) as opened:
+        assert pa.Table.from_batches(opened.batches())["x"].to_pylist() == [0.5, None]

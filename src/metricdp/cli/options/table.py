@@ -38,12 +38,22 @@ EngineOption = Annotated[
 ]
 
 
+_ELSEWHERE = ("http://", "https://", "ftp://", "s3://", "gs://", "az://", "abfs://", "abfss://", "hdfs://", "file://")
+"""Addresses of files, which no database has."""
+
+
 def read_source(source: str, table: str | None) -> str | Path | DatabaseTable:
     """What `metricdp.sources.open_table` takes for the table that was meant."""
     from metricdp.sources.databases import DUCKDB_FILES, DatabaseTable, database_table, is_address
 
     if is_dash(source) and table is None:
         return source
+    if not source:
+        raise typer.BadParameter("a name is wanted, and this one is empty", param_hint="TABLE")
+    if source.lower().startswith(_ELSEWHERE):
+        raise typer.BadParameter(
+            "a path on this machine is wanted, or a database: fetch the file first", param_hint="TABLE"
+        )
     source = source.removeprefix("duckdb://")
     in_file = Path(source).suffix.lower() in DUCKDB_FILES
     if table is not None:
@@ -65,5 +75,5 @@ def read_source(source: str, table: str | None) -> str | Path | DatabaseTable:
 def called(source: str | Path | DatabaseTable) -> str:
     """What a table is called in a report, without the address of a database, which may hold a password."""
     if isinstance(source, Path):
-        return source.name
+        return source.name or str(source)
     return "standard input" if isinstance(source, str) else source.table
