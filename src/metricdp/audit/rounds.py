@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
@@ -16,9 +16,11 @@ from metricdp.audit.events.linear import Linear
 from metricdp.audit.events.search import FAMILIES, MOST_LEARNED, Candidate, Hunt
 from metricdp.audit.events.threshold import Goal
 from metricdp.audit.evidence import Evidence, Searched
+from metricdp.audit.pace import keep_memory
 from metricdp.audit.pairs import Apart
 from metricdp.audit.plan import Plan, spent
 from metricdp.audit.trial import Trial, scale_of
+from metricdp.audit.zoom import zoom
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 from metricdp.metrics import Guarantee
@@ -35,6 +37,7 @@ _QUICK = 60_000  # releases to learn from, while there are many pairs
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
 _MOST_REFINE = 3_000_000
+_ZOOM, _LEVELS = 0.03, 4  # the share of the calls that are left, for each look inside an event, and how many looks
 
 
 class _Stop(Exception):
@@ -63,6 +66,7 @@ class Rounds:
 
     def run(self) -> Evidence:
         """Search, test, and say what was found."""
+        keep_memory()
         self.start = time.perf_counter()
         self.pace, self.largest, self.learning, self.overhead = 1e-6, 0, 0.0, 0.0
         timed = "time" in self.events
@@ -75,6 +79,7 @@ class Rounds:
             for number in range(self.plan.rounds):
                 self._search(number)
                 self._refine(number)
+                self._zoom(number)
                 candidate = self._chosen()
                 if candidate is None:
                     self.notes.append("No event was found that tells two secrets apart.")
@@ -186,6 +191,8 @@ class Rounds:
                 self._learn(hunt, each if few else min(each, 2 * most), final, most, families)
                 if hunt.counts_all and not few and each > 2 * most:
                     self._learn(hunt, each - 2 * most, final, most, families)
+                elif rung and each > 4 * most and "rules" in families:
+                    zoom(self, hunt, self._goal(final, 3.2), (each - 2 * most) // 2, 2, most // 2)
                 if self._past(0.35):
                     return
             best = max(hunt.promise for hunt in alive)
@@ -200,12 +207,8 @@ class Rounds:
 
     def _learn(self, hunt: Hunt, calls: int, final: int, most: int, families: Collection[str]) -> None:
         """Draw releases of one pair, and learn from all it has."""
-        wanted = min(calls, self._left())
-        while wanted > 0:
-            batch, labels = self._draw(hunt.pair, min(wanted, self.box.block), WHOLE // 2)
-            wanted -= len(batch)
+        for batch, labels in self.batches(hunt, min(calls, self._left()), WHOLE // 2):
             hunt.add(batch, labels)
-            self._go_on()
         begin = time.perf_counter()
         hunt.learn(self._goal(final, 3.2), most, families)
         self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
@@ -213,6 +216,12 @@ class Rounds:
 
     def _search_share(self) -> float:
         return min(self.plan.search + _FOR_A_PAIR * (len(self.hunts) - 1), max(self.plan.search, _MOST_FOR_SEARCH))
+
+    def _worth(self, most: int) -> list[Candidate]:
+        """The best event of each of the best pairs."""
+        best = [c for hunt in self.hunts if (c := hunt.best_open()) is not None and not hunt.constant]
+        best = sorted(best, key=lambda candidate: -candidate.preference)[:most]
+        return [c for c in best if c.preference > 0.4 * best[0].preference] or best
 
     def _chosen(self) -> Candidate | None:
         """The best event that was not tested yet."""
@@ -225,11 +234,10 @@ class Rounds:
     def _refine(self, number: int) -> None:
         """Choose the thresholds of the best pairs again, on new releases, with more of the less likely secret."""
         left = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
-        best = [c for hunt in self.hunts if (c := hunt.best_open()) is not None and not hunt.constant]
-        best = sorted(best, key=lambda candidate: -candidate.preference)[: 1 if number or self.plan.even else _REFINED]
-        if not best:
+        worth = self._worth(1 if number or self.plan.even else _REFINED)
+        if not worth:
             return
-        worth = [c for c in best if c.preference > 0.4 * best[0].preference] or best
+        best = worth
         cut = best[0].cut
         ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
         known = (1 / max(cut.chance, 1e-9) + 1 / max(cut.other, 1e-9)) / (_ERROR * ratio) ** 2
@@ -270,6 +278,22 @@ class Rounds:
             hunt.candidates = [c for c in hunt.candidates if c not in rivals] + [
                 replace(rival.again(goal), refined=True) for rival in rivals
             ]
+
+    def _zoom(self, number: int) -> None:
+        """Look inside the events that promise most."""
+        if number or self.plan.even or self._past(0.5):
+            return
+        goal, calls = self._goal(max(1, self._left()), 3.6), int(_ZOOM * self._left())
+        for candidate in self._worth(_REFINED):
+            zoom(self, candidate.hunt, goal, calls, _LEVELS, _QUICK)
+
+    def batches(self, hunt: Hunt, count: int, weight: int) -> Iterator[tuple[Batch, Booleans]]:
+        """So many releases of a pair, in parts; fewer where it is time to end."""
+        while count > 0:
+            batch, labels = self._draw(hunt.pair, min(count, self.box.block), weight)
+            count -= len(batch)
+            yield batch, labels
+            self._go_on()
 
     def _goal(self, calls: int, doubt: float) -> Goal:
         return Goal(calls, self._delta, doubt, 0.3 + NormalDist().inv_cdf(1 - PLANNED * self._alpha(0)))

@@ -150,7 +150,7 @@ class Rows(Box):
             with Watch(self.limit) as watch:
                 watch.begin()
                 given = (
-                    table[(~labels).astype(np.intp)]
+                    table.take((~labels).astype(np.intp), axis=0)
                     if isinstance(table, np.ndarray)
                     else [pair[0] if label else pair[1] for label in labels.tolist()]
                 )

@@ -8,11 +8,11 @@ from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
 from metricdp.audit.events.views import View
+from metricdp.audit.pace import one_thread
 from metricdp.exact.arrays import Booleans, Floats
 
 __all__ = ["Lesson", "Linear", "fit_linear"]
@@ -163,7 +163,7 @@ def _weights(terms: Sequence[Term], columns: dict[str, Floats], marks: Booleans)
         part = slice(start, start + _BLOCK)
         rows = _rows(terms, [columns[term.view.code][part] for term in terms])
         blocks.append((rows, marks[part]))
-    with threadpool_limits(limits=1, user_api="blas"):  # the matrices are small, and threads would wait for each other
+    with one_thread():
         for _ in range(_NEWTON):
             curvature, slope = np.diag(penalty), -penalty * weights
             for rows, labels in blocks:
@@ -211,7 +211,7 @@ class Lesson:
             odds = (np.count_nonzero(labels) + 1) / (labels.size - np.count_nonzero(labels) + 1)
             self._start = float(np.log(odds) - np.median(self.linear.of(batch)))
         weights = np.concatenate([[self._start], self.linear.weights])
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_thread():
             bend, rise = _derivatives(_rows(terms, [term.view.of(batch) for term in terms]), labels, weights)
         self._curvature += bend
         self._slope += rise

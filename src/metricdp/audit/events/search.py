@@ -20,6 +20,7 @@ from metricdp.audit.events.smoothing import shrunk
 from metricdp.audit.events.threshold import FEW, NOTHING, Cut, Goal, best_cut, cut_of_cells, hopes
 from metricdp.audit.events.tree import Tree, fit_tree
 from metricdp.audit.events.views import View, label_views, number_views
+from metricdp.audit.events.within import Within, some_of
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Guarantee
 
@@ -168,6 +169,7 @@ class Hunt:
     Attributes:
         counts_all: whether releases are few patterns or labels, so that learning looks at all that were drawn.
         by_family: what the best event of each family of scores promised.
+        within: the event that releases are searched in; None for all releases.
     """
 
     pair: tuple[Any, Any]
@@ -183,6 +185,8 @@ class Hunt:
     constant: bool = False
     counts_all: bool = False
     by_family: dict[str, float] = field(default_factory=dict)
+    within: Event | None = None
+    _drawn: tuple[int, int] = (0, 0)
     _goal: Goal | None = field(default=None, repr=False)
     _batches: list[Batch] = field(default_factory=list, repr=False)
     _labels: list[Booleans] = field(default_factory=list, repr=False)
@@ -216,7 +220,12 @@ class Hunt:
         return None if best is None else best.event.words
 
     def add(self, batch: Batch, labels: Booleans) -> None:
-        """Take more releases."""
+        """Take more releases; those of the event alone, where one is searched in."""
+        firsts = int(np.count_nonzero(labels))
+        self._drawn = self._drawn[0] + firsts, self._drawn[1] + labels.size - firsts
+        if self.within is not None:
+            inside = self.within.among(batch)
+            batch, labels = some_of(batch, inside), labels[inside]
         self._batches.append(batch)
         self._labels.append(labels)
 
@@ -234,6 +243,7 @@ class Hunt:
         half = min(size // 2, most)
         if half < 8 or labels[:half].all() or not labels[:half].any():
             return
+        inner = goal if self.within is None else replace(goal, calls=goal.calls * size // sum(self._drawn))
         first, marks = _part(batch, slice(0, half)), labels[:half]
         views = number_views(first, self.pair, self.promised.metric, self.timed)
         views = [view for view in views if self.machine or not view.machine]
@@ -249,26 +259,30 @@ class Hunt:
         views, columns = [views[place] for place in keep], [columns[place] for place in keep]
         simple = set(families) != {"linear"} or len(views) < 2
         scores, ranked, seen = fit_simple(
-            views if simple else [], label_views(first), columns if simple else [], first, marks, goal
+            views if simple else [], label_views(first), columns if simple else [], first, marks, inner
         )
         self.looked_at += seen
         scores += [] if patterns is None else [patterns]
         if len(views) > 1:
-            scores += fit_together(views, columns, marks, ranked, goal, families)
+            scores += fit_together(views, columns, marks, ranked, inner, families)
         scores += [Given(given_event(event)) for event in self.given]
         end = min(size, half + max(half, most)) if not self.counts_all else size
         second, others = _part(batch, slice(half, end)), labels[half:end]
+        share = (end - half) / size
+        totals = None if self.within is None else (int(self._drawn[0] * share), int(self._drawn[1] * share))
         found = []
         for score in scores:
             self.looked_at += 4
-            if isinstance(score, Labels) and len(score.known) <= FEW:  # so few that all releases may choose their order
+            if (
+                totals is None and isinstance(score, Labels) and len(score.known) <= FEW
+            ):  # so few that all releases may choose their order
                 candidate = Candidate(self, score, NOTHING)
                 candidate.add(_part(batch, slice(0, end)), labels[:end])
                 found.append(candidate.again(goal))
                 continue
-            cut = best_cut(score.of(second), others, goal, score.both_sides, score.caution, score.hints)
+            cut = best_cut(score.of(second), others, goal, score.both_sides, score.caution, score.hints, totals)
             if cut is not None:
-                found.append(Candidate(self, score, cut))
+                found.append(Candidate(self, score if self.within is None else Within(self.within, score), cut))
         found = [candidate for candidate in found if candidate.cut is not NOTHING]
         self.by_family = {}
         for candidate in found:

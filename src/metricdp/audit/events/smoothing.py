@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from metricdp.audit.pace import one_thread
 from metricdp.exact.arrays import Floats
 
 __all__ = ["shrunk", "smoothed"]
@@ -30,7 +30,7 @@ def smoothed(more: Floats, less: Floats) -> tuple[Floats, Floats]:
     """
     price = math.log(max(float((more + less).sum()), 2.0)) / 2
     pieces, explained = _in_pieces(more, less, price)
-    with threadpool_limits(limits=1, user_api="blas"):  # the matrices are small, and threads would wait for each other
+    with one_thread():
         smooth, better = _smooth(more, less, price)
     chance = smooth if better > explained else pieces
     total = more + less

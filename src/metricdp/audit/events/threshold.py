@@ -158,6 +158,7 @@ def best_cut(
     both_sides: bool = True,
     caution: float = 0.0,
     hints: tuple[float, float] | None = None,
+    totals: tuple[int, int] | None = None,
 ) -> Cut | None:
     """The best of all events "the score is at least c" and "at most c", for either secret; None where there is none.
 
@@ -170,8 +171,9 @@ def best_cut(
         both_sides: whether small scores make events too.
         caution: from 0 to 1, how much of a good look is luck; 1: even neighbours are such by luck alone.
         hints: thresholds for both secrets that the promise suggests; they are looked at alone.
+        totals: releases of both secrets that were drawn, where only some of them have a score.
     """
-    totals = (int(np.count_nonzero(labels)), int(labels.size - np.count_nonzero(labels)))
+    totals = totals or (int(np.count_nonzero(labels)), int(labels.size - np.count_nonzero(labels)))
     kept = ~np.isnan(scores)
     if min(totals) == 0 or not kept.any():
         return None
@@ -221,14 +223,13 @@ def _best_of_few(cells: _Cells, goal: Goal, sides: Sequence[bool]) -> Cut | None
 
 def _cells(scores: Floats, labels: Booleans, totals: tuple[int, int]) -> _Cells:
     """A cell for every value; where there are very many, closely spaced at both ends, where events are rare."""
-    order = np.argsort(scores, kind="stable")
-    ordered, marks = scores[order], labels[order]
+    ordered, favoured = np.sort(scores), np.sort(scores[labels])
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), ordered.size - 1)
     if ends.size > _MOST_CUTS:
         steps = np.geomspace(1, ends.size, _MOST_CUTS // 3).astype(np.int64)
         even = np.linspace(0, ends.size - 1, _MOST_CUTS // 3).astype(np.int64)
         ends = ends[np.unique(np.concatenate([steps - 1, ends.size - steps, even]))]
-    firsts = np.cumsum(marks)[ends].astype(np.float64)
+    firsts = np.searchsorted(favoured, ordered[ends], side="right").astype(np.float64)
     seconds = ends + 1 - firsts
     start = np.concatenate([[0], ends[:-1] + 1])
     return _Cells(ordered[start], ordered[ends], np.diff(firsts, prepend=0), np.diff(seconds, prepend=0), totals)

@@ -174,16 +174,15 @@ _ONE_ABOVE = np.array([[(-1 if j > k else int(j == k)) for j in range(10)] for k
 
 def _first_above(rows: Floats, limits: NDArray[np.float32], scale: float) -> NDArray[np.int8]:
     """What is released if the first count above the threshold ends it."""
-    size = rows.shape[1]
-    first = np.full(len(rows), size, dtype=np.int8)
+    first = np.zeros(len(rows), dtype=np.int8)
     left = np.arange(len(rows))
-    for column in range(size):
+    for column in range(rows.shape[1]):
         noisy = compared(scale, len(left))
-        noisy += rows[left, column]
-        below = noisy < limits
-        first[left[~below]] = column
-        left, limits = left[below], limits[below]
-    return np.asarray(_ONE_ABOVE[first])
+        noisy += rows[:, column].take(left) if column else rows[:, 0]
+        below = np.flatnonzero(noisy < limits)
+        left, limits = left.take(below), limits.take(below)
+        first[left] = column + 1
+    return _ONE_ABOVE.take(first, axis=0)
 
 
 def _threshold(scale: float, count: int, level: float) -> NDArray[np.float32]:

@@ -17,6 +17,9 @@ from metricdp.exact.bits import Source, source
 __all__ = ["bits_of", "compared", "exponential", "gaussian", "laplace", "symmetric_geometric", "uniform"]
 
 
+_PIECE = 1 << 13  # numbers at a time: what is larger is fetched from the system anew, which takes longer than all else
+
+
 def uniform(shape: Any, bits: Source | None = None) -> Floats:
     """Multiples of 2^-53 above 0 and up to 1."""
     size = int(np.prod(shape))
@@ -33,15 +36,17 @@ def laplace(scale: float, shape: Any, bits: Source | None = None) -> Floats:
     """Laplace noise by a logarithm; the sign is the lowest bit that the uniform number does not use."""
     size = int(np.prod(shape))
     words = (bits or source()).words(size)
-    signs = words << np.uint64(63)
-    words >>= np.uint64(12)
-    words |= np.uint64(0x3FF0 << 48)  # the float 1.…, which is quicker than to divide
-    noise = words.view(np.float64)
-    np.subtract(2.0, noise, out=noise)
-    np.log(noise, out=noise)
-    noise *= scale
-    words ^= signs
-    return np.asarray(noise.reshape(shape))
+    for start in range(0, size, _PIECE):
+        part = words[start : start + _PIECE]
+        signs = part << np.uint64(63)
+        part >>= np.uint64(12)
+        part |= np.uint64(0x3FF0 << 48)  # the float 1.…, which is quicker than to divide
+        noise = part.view(np.float64)
+        np.subtract(2.0, noise, out=noise)
+        np.log(noise, out=noise)
+        noise *= scale
+        part ^= signs
+    return np.asarray(words.view(np.float64).reshape(shape))
 
 
 def compared(scale: float, shape: Any, signed: bool = True) -> NDArray[np.float32]:
