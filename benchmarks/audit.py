@@ -66,25 +66,25 @@ PUBLISHED = {
 }
 DRAWS = {
     "LaplaceMechanism": 2e7,
-    "TruncatedGeometricMechanism": 5e7,
-    "NoisyHist1": 3e7,
+    "TruncatedGeometricMechanism": 3e7,
+    "NoisyHist1": 2.5e7,
     "NoisyHist2": 1e6,
     "ReportNoisyMax1": 8e7,
     "ReportNoisyMax2": 8e7,
     "ReportNoisyMax3": 2.8e8,
     "ReportNoisyMax4": 2e7,
-    "SparseVectorTechnique1": 8e7,
-    "SparseVectorTechnique2": 8e7,
-    "SparseVectorTechnique3": 5e7,
+    "SparseVectorTechnique1": 1.2e8,
+    "SparseVectorTechnique2": 1.4e8,
+    "SparseVectorTechnique3": 8e7,
     "SparseVectorTechnique4": 1.2e8,
     "SparseVectorTechnique5": 1e6,
     "SparseVectorTechnique6": 4e7,
-    "Rappor": 2e7,
+    "Rappor": 2.5e7,
     "OneTimeRappor": 2e7,
     "LaplaceParallel": 2.5e7,
-    "SVT34Parallel": 2.5e7,
+    "SVT34Parallel": 4e7,
     "PrefixSum": 4e6,
-    "NumericalSVT": 1.2e7,
+    "NumericalSVT": 2e7,
 }
 """Releases that each takes, search included: as many as a tenth of DP-Sniper's seconds allow, on average."""
 

@@ -37,7 +37,7 @@ _QUICK = 60_000  # releases to learn from, while there are many pairs
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
 _MOST_REFINE = 3_000_000
-_ZOOM, _LEVELS = 0.03, 4  # the share of the calls that are left, for each look inside an event, and how many looks
+_ZOOM, _LEVELS = 0.06, 4  # the share of the calls that are left, for each look inside an event, and how many looks
 
 
 class _Stop(Exception):

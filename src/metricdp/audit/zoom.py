@@ -20,6 +20,7 @@ from metricdp.exact.arrays import Booleans
 __all__ = ["Draws", "zoom"]
 
 _FEWEST = 400
+_PART = 0.8  # a part that is nearly the whole is no other event
 _SEEN = 4  # times as many releases as are learned from: half are for the cut
 
 
@@ -39,24 +40,26 @@ def zoom(draws: Draws, hunt: Hunt, goal: Goal, calls: int, levels: int, most: in
         hunt: the pair and its candidates.
         goal: what an event is wanted for.
         calls: for each level at most.
-        levels: how often to look closer, as long as that promises more.
+        levels: how often to look closer, as long as that promises more or luck may have hidden that it does.
         most: releases to learn from at most.
     """
-    candidate = hunt.best_open()
+    best = candidate = hunt.best_open()
     for _ in range(levels):
         found = None if candidate is None else _inside(draws, candidate, goal, calls, most)
-        if candidate is None or found is None or found.promise <= candidate.promise:
+        if best is None or found is None or found.hopeful <= best.preference:
             return
-        found.hunt, found.refined = hunt, True
-        hunt.candidates.append(found)
         candidate = found
+        if found.preference > best.preference:
+            found.refined = True
+            hunt.candidates.append(found)
+            best = found
 
 
 def _inside(draws: Draws, candidate: Candidate, goal: Goal, calls: int, most: int) -> Candidate | None:
     """The best event inside another; None where there are too few releases to tell."""
     hunt = candidate.hunt
-    if isinstance(candidate.score, (Labels, Given)):  # all parts of such events were looked at
-        return None
+    if isinstance(candidate.score, (Labels, Given)) or candidate.score.hints is not None:
+        return None  # all parts of such events were looked at; beyond what a promise suggests, ratios do not change
     rate = (candidate.cut.chance + candidate.cut.other) / 2
     count = min(calls, int(_SEEN * most / max(rate, 1e-9)))
     if count * rate < _FEWEST:
@@ -66,4 +69,6 @@ def _inside(draws: Draws, candidate: Candidate, goal: Goal, calls: int, most: in
         closer.add(batch, labels)
     closer.learn(goal, most)
     hunt.looked_at += closer.looked_at
-    return closer.best_open()
+    smaller = [c for c in closer.candidates if c.cut.mirror is None and c.cut.chance < _PART * candidate.cut.chance]
+    found = max(smaller, key=lambda each: each.preference, default=None)
+    return None if found is None else Candidate(hunt, found.score, found.cut)

@@ -65,13 +65,17 @@ class Candidate:
 
     @property
     def preference(self) -> float:
-        """The promise, with a little taken off where the event is hard to say, or where luck is still in it.
-
-        The promise of an event that was chosen among many has luck taken off already.
-        """
-        if self.score.hints is not None:
+        """The promise, with a little taken off where the event is hard to say, or where luck is still in it."""
+        if self.score.hints is not None or self.score.caution > 0.5:
             return self.promise - self._luck
+        if isinstance(self.score, Within):
+            return self.promise - self._luck / 2
         return self.promise if self.score.plain else self.promise - 0.03 * abs(self.promise)
+
+    @property
+    def hopeful(self) -> float:
+        """The promise, if luck hid two standard errors of it."""
+        return self.promise + 2 * self._luck
 
     @property
     def rank(self) -> float:
