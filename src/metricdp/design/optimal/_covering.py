@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from metricdp.design.optimal._dual_bound import Flow, left_after, left_over
-from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
 from metricdp.exact.processors import processors
 from metricdp.programs.transport import Transport
 
-__all__ = ["Covered", "Covering"]
+__all__ = ["Covered", "Covering", "nearest_points"]
 
 _BALL = 150
 _NEIGHBOURS = 24
@@ -81,8 +81,7 @@ class Covering:
     ) -> None:
         self.distances = distances
         self.decay, self.above, self.costs, self.centres, self.error = decay, above, costs, centres, error
-        count = len(distances)
-        self.nearest = _nearest(distances, min(_BALL, count))
+        self.nearest = nearest_points(distances)
         near = self.nearest[:, 1 : 1 + _NEIGHBOURS]
         self.near, self.gains = near, np.take_along_axis(decay, near, axis=1)
         self._solvers = threading.local()
@@ -228,17 +227,19 @@ def _lowered(prices: Floats, lacking: Floats) -> Floats:
     return np.where(lacking > 0, lower, prices)
 
 
-def _nearest(distances: Floats, count: int) -> Places:
+def nearest_points(distances: Floats, count: int = _BALL) -> Places:
     """For each point, it and the nearest others, in their order."""
     if count >= len(distances):
         return np.argsort(distances, axis=1, kind="stable")
-    rows = []
-    for start in range(0, len(distances), 512):  # all at once would take as much memory as the distances
-        block = distances[start : start + 512]
-        some = np.sort(np.argpartition(block, count - 1, axis=1)[:, :count], axis=1)
-        order = np.argsort(np.take_along_axis(block, some, axis=1), axis=1, kind="stable")
-        rows.append(np.take_along_axis(some, order, axis=1))
-    return np.concatenate(rows)
+    nearest = np.empty((len(distances), count), dtype=np.int64)
+
+    def find(rows: slice) -> None:
+        some = np.sort(np.argpartition(distances[rows], count - 1, axis=1)[:, :count], axis=1)
+        order = np.argsort(np.take_along_axis(distances[rows], some, axis=1), axis=1, kind="stable")
+        nearest[rows] = np.take_along_axis(some, order, axis=1)
+
+    each_block(find, list(row_blocks(distances.shape)))  # all at once would take as much memory as the distances
+    return nearest
 
 
 def _joined(places: Places, flow: Flow) -> list[list[int]]:

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from metricdp.design.optimal._coarsening import Instance
-from metricdp.design.optimal._covering import Covering
+from metricdp.design.optimal._covering import Covering, nearest_points
 from metricdp.design.optimal._dual_bound import sum_below
 from metricdp.design.optimal._master import TIME
 from metricdp.design.optimal._stabilising import interior_point, met
 from metricdp.design.optimal._start import blurred_prices, closed_channels, closed_prices
-from metricdp.exact.arrays import Floats, Places, row_blocks
+from metricdp.design.optimal._wide_start import Ground, closed_form, falling, start_prices
+from metricdp.exact.arrays import Floats, Places
 from metricdp.exact.processors import processors
 from metricdp.exact.progress import Stopwatch
 
@@ -41,7 +43,7 @@ _LARGE = 800
 _LARGER = 350.0
 """By how much a system of eight times as many equations takes longer."""
 
-_SOLVE, _PRODUCT = 1.0, 1.5
+_TRIALS = 5
 _GRACE = 0.5
 """Seconds over the limit that a step may take which the search cannot do without."""
 
@@ -49,7 +51,6 @@ _MANY = 1500
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
 
-SKIPPED = ", and before it there was no time for the tight-constraints mechanism"
 STILL = "the search found no better prices and no better columns"
 
 
@@ -74,18 +75,17 @@ class WideSearch:
     ) -> None:
         self.instance, self.watch, self.tell = instance, watch, tell
         self.rounds, self.stopped = 0, STILL
-        self.decay: Floats = np.exp(-instance.distances)
+        self.decay: Floats = falling(instance.distances)
         self.covering = Covering(instance.distances, self.decay, above, instance.costs, instance.centres, error)
         first = (instance.distances <= 0).argmax(axis=1)
         self._kept, self._group = np.unique(first, return_inverse=True)  # points at distance zero have one row
         self.bound, self.prices = 0.0, np.zeros(len(self.decay))
-        self.loss, self._best = np.inf, np.zeros(instance.costs.shape)
+        self.loss, self._best = np.inf, partial(np.zeros, instance.costs.shape)
         self.columns: Floats = np.empty((0, len(self.decay)))
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
         self._step, self._loose_prices = 1.0, self.prices
         self._cube = 0.0  # seconds for a system of equations of all points; 0 where that is no matter
-        self.hurried = False
 
     def run(self, target: float) -> bool:
         """Rounds until the gap is at most ``target``; False where it cannot be reached, or not in time."""
@@ -104,7 +104,7 @@ class WideSearch:
             if self.loss - self.bound <= max(goal, 0.5 * self.instance.negligible):
                 return True
             if self.watch.over or self.rounds >= _MOST_ROUNDS or still >= _PATIENCE:
-                self.stopped = (f"{TIME}{SKIPPED}" if self.hurried else TIME) if self.watch.over else STILL
+                self.stopped = TIME if self.watch.over else STILL
                 return False
 
     @property
@@ -114,44 +114,20 @@ class WideSearch:
 
     def matrix(self) -> Floats:
         """The best channel so far, points by outputs: its columns lie in the cone, its rows sum to one."""
-        return self._best
+        return self._best()
 
     # Rounds
 
     def _begin(self) -> None:
         """Channels and prices in closed form."""
         costs, distances = self.instance.costs, self.instance.distances
-        constant = np.zeros(costs.shape)
-        constant[:, int(costs.sum(axis=0).argmin())] = 1.0
-        self._know(constant, float(costs.sum(axis=0).min()))
+        sums = costs.sum(axis=0)
+        self._know(lambda: _constant(costs.shape, int(sums.argmin())), float(sums.min()))
         self._add(np.full((1, len(distances)), 1 / len(distances)))
-        kept, group = self._kept, self._group
-        falls = self.decay if len(kept) == len(group) else self.decay[np.ix_(kept, kept)]
-        guesses = costs[kept].argmin(axis=1)
-        with _threads(len(distances)):
-            self._gauge(falls)
-            solved = None
-            self.hurried = not self._fits(_SOLVE + _PRODUCT)
-            if not self.hurried:
-                worth = _product(self.decay if falls is self.decay else self.decay[kept], costs)
-                guesses = worth.argmin(axis=1)
-                solved = closed_prices(falls, worth.min(axis=1))
-                del worth
-            weights = None if solved is None else solved[0]
-            for tight, channel in closed_channels(falls, weights, lambda: self._fits(_SOLVE + _PRODUCT)):
-                matrix = channel if len(kept) == len(group) else channel[group]
-                plain = not tight and self._fits(_PRODUCT)
-                best = _product(matrix.T, costs).argmin(axis=1) if plain else guesses
-                merged = _merged(matrix, best, costs.shape[1])
-                self._know(merged, sum(float((merged[rows] * costs[rows]).sum()) for rows in row_blocks(costs.shape)))
-                if (tight or len(self.costs) == 1) and not self.watch.over:
-                    sums = matrix.sum(axis=0)
-                    self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
-                if len(distances) > _MANY:  # the best comes first, and another costs as much again
-                    break
-        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
+        guesses = self._begin_with_many() if len(self._kept) >= _LARGE else self._begin_with_few()
         if self.watch.over:
             return
+        self._gauge()
         finite = np.isfinite(distances) & (distances > 0)
         nearest = np.where(finite, distances, np.inf).min(axis=1)
         width = float(np.median(nearest[np.isfinite(nearest)])) if np.isfinite(nearest).any() else 1.0
@@ -160,22 +136,62 @@ class WideSearch:
             columns = np.exp(-np.maximum(distances[centres] - plateau * width, 0.0))
             self._add(
                 columns / columns.sum(axis=1, keepdims=True),
-                guesses[group[centres]] if len(distances) >= _LARGE else None,
+                guesses[self._group[centres]] if len(distances) >= _LARGE else None,
             )
 
-    def _gauge(self, falls: Floats) -> None:
-        """How long a system of equations of an eighth of the points takes: the others follow from it."""
-        if len(falls) < _LARGE or np.isinf(self.watch.left):
-            return
-        few = np.ascontiguousarray(falls[: len(falls) // 8, : len(falls) // 8])
-        begun = self.watch.seconds
-        with suppress(np.linalg.LinAlgError):
-            np.linalg.solve(few, np.ones(len(few)))
-        self._cube = (self.watch.seconds - begun) * _LARGER
+    def _begin_with_few(self) -> Places:
+        """All channels in closed form; the best output for each column of the tight-constraints mechanism."""
+        costs, kept, group = self.instance.costs, self._kept, self._group
+        falls = self.decay if len(kept) == len(group) else self.decay[np.ix_(kept, kept)]
+        worth = (self.decay if falls is self.decay else self.decay[kept]) @ costs
+        guesses = worth.argmin(axis=1)
+        solved = closed_prices(falls, worth.min(axis=1))
+        for tight, channel in closed_channels(falls, None if solved is None else solved[0]):
+            matrix = channel if len(kept) == len(group) else channel[group]
+            best = guesses if tight else (matrix.T @ costs).argmin(axis=1)
+            merged = _merged(matrix, best, costs.shape[1])
+            self._know(partial(_itself, merged), float((merged * costs).sum()))
+            if (tight or len(self.costs) == 1) and not self.watch.over:
+                sums = matrix.sum(axis=0)
+                self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
+        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
+        return guesses
 
-    def _fits(self, cubes: float) -> bool:
-        """Whether there is time for what takes as long as so many systems of equations of all points."""
-        return cubes * self._cube <= self.watch.left + (_GRACE if self._cube else 0.0)
+    def _begin_with_many(self) -> Places:
+        """The same with the best of them alone, by what takes no cubes."""
+        ground, whole = self._ground(), len(self._kept) == len(self._group)
+        guesses, worth = ground.best_outputs(ground.decay)
+        solved = start_prices(ground, worth)
+        form = closed_form(ground, None if solved is None else solved[0], guesses, worth)
+        self._know(lambda: form.matrix() if whole else form.matrix()[self._group], form.loss)
+        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
+        if not self.watch.over:
+            columns, best = form.columns()
+            self._add(columns if whole else _whole_columns(columns, self._group), best)
+        return guesses
+
+    def _ground(self) -> Ground:
+        """One point of each group, with the costs of all of them."""
+        instance, kept, group = self.instance, self._kept, self._group
+        if len(kept) == len(group):
+            return Ground(instance.distances, self.decay, instance.costs, instance.centres, self.covering.nearest)
+        costs = np.zeros((len(kept), instance.costs.shape[1]))
+        np.add.at(costs, group, instance.costs)
+        apart = instance.distances[np.ix_(kept, kept)]
+        return Ground(apart, falling(apart), costs, group[instance.centres], nearest_points(apart))
+
+    def _gauge(self) -> None:
+        """How long a system of equations of an eighth of the points takes at best: the others follow from it."""
+        if len(self._kept) < _LARGE or np.isinf(self.watch.left):
+            return
+        some = self._kept[: len(self._kept) // 8]
+        few, taken = self.decay[np.ix_(some, some)], np.inf
+        for _ in range(_TRIALS):  # others may use the machine for longer than one takes
+            begun = self.watch.seconds
+            with suppress(np.linalg.LinAlgError):
+                np.linalg.solve(few, np.ones(len(few)))
+            taken = min(taken, self.watch.seconds - begun)
+        self._cube = taken * _LARGER
 
     def _late(self) -> Callable[[], bool]:
         """Says before each step of interior points whether it would end too late: the longest before it tells."""
@@ -223,7 +239,7 @@ class WideSearch:
             for z in np.unique(self.outputs).tolist():
                 used = self.outputs == z
                 matrix[:, z] = even[used] @ self.columns[used]
-            self._know(matrix, loss)
+            self._know(partial(_itself, matrix), loss)
         self._trim(even)
 
     def _priced(self, centre: Floats, pull: Floats, tolerance: float) -> tuple[Floats, Floats, bool]:
@@ -260,9 +276,10 @@ class WideSearch:
             useful = values.min(axis=1) - columns @ trial < -_USEFUL / len(trial)
             self._add(columns[useful], values[useful].argmin(axis=1))
 
-    def _know(self, matrix: Floats, loss: float) -> None:
+    def _know(self, made: Callable[[], Floats], loss: float) -> None:
+        """A channel of this loss; it is made where it is asked for."""
         if loss < self.loss:
-            self.loss, self._best = loss, matrix
+            self.loss, self._best = loss, made
 
     def _add(self, columns: Floats, outputs: Places | None = None) -> None:
         """More columns, each used for its output, or for that with which it costs least."""
@@ -302,6 +319,24 @@ def _merged(matrix: Floats, outputs: Places, count: int) -> Floats:
     merged = np.zeros((len(matrix), count))
     merged[:, used] = np.add.reduceat(matrix[:, order], starts, axis=1)
     return merged
+
+
+def _constant(shape: tuple[int, ...], output: int) -> Floats:
+    """The channel that has but one output."""
+    matrix = np.zeros(shape)
+    matrix[:, output] = 1.0
+    return matrix
+
+
+def _itself(matrix: Floats) -> Floats:
+    return matrix
+
+
+def _whole_columns(columns: Floats, group: Places) -> Floats:
+    """Columns of groups as columns of points."""
+    spread: Floats = columns[:, group]
+    spread /= spread.sum(axis=1, keepdims=True)
+    return spread
 
 
 def _threads(points: int) -> Any:

@@ -1,0 +1,206 @@
+"""Where the search of thousands of points begins: a channel and prices in closed form, in seconds.
+
+The tight-constraints mechanism ``exp(-d(x, y)) a(y)`` needs weights a that make rows sum to one. Where some are
+negative they are left out, distances taken as a share of d, and rows divided by their sums: that is private as soon as
+the logarithms of the sums change by no more than what the share leaves of the distances. The share is found from how
+much they change. With a share of one half and all weights one it is the exponential mechanism, which always is.
+
+Each column is used for the output that costs least with it, looked for among those near its point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from metricdp.design.optimal._equations import falling_solution
+from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
+
+__all__ = ["ClosedForm", "Ground", "closed_form", "falling", "start_prices"]
+
+_TOGETHER = 128
+_NEAR = 64
+_FEW_OUTPUTS = 400
+_ATTEMPTS = 4
+_LEAST_SHARE = 0.5
+_SPARE = 1.02
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What the start is made of: one point of each group at distance zero.
+
+    Attributes:
+        distances: a metric as floats.
+        decay: ``exp(-distances)``.
+        costs: a matrix of points by outputs.
+        centres: for each output, the point for which it is meant.
+        nearest: for each point, it and the nearest others.
+    """
+
+    distances: Floats
+    decay: Floats
+    costs: Floats
+    centres: Places
+    nearest: Places
+
+    def best_outputs(self, falls: Floats, sums: Floats | None = None) -> tuple[Places, Floats]:
+        """For the column ``falls(., x) / sums`` of each point x the output that costs least, and its cost.
+
+        Among outputs near the point, where there are many: points that are near each other are looked at together.
+        """
+        count, outputs = self.costs.shape
+        guesses, worth = np.empty(count, dtype=np.int64), np.empty(count)
+
+        def look(some: Places) -> None:
+            if outputs > _FEW_OUTPUTS:
+                near = np.zeros(count, dtype=bool)
+                near[self.nearest[some, :_NEAR]] = True
+                candidates = np.flatnonzero(near[self.centres])
+            if outputs <= _FEW_OUTPUTS or not len(candidates):
+                candidates = np.arange(outputs)
+            columns = falls[some] if sums is None else falls[some] / sums
+            costs = columns @ self.costs[:, candidates]
+            best = costs.argmin(axis=1)
+            guesses[some], worth[some] = candidates[best], costs[np.arange(len(some)), best]
+
+        each_block(look, list(_parts(self.distances)))
+        return guesses, worth
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedForm:
+    """The channel ``exp(-share d(x, y)) a(y) / sums(x)`` with each column y used for an output.
+
+    Attributes:
+        ground: the points.
+        share: of the distances.
+        weights: a.
+        sums: of the rows, before they are divided by them; None where they are one.
+        guesses: for each y an output.
+        loss: its expected loss, about.
+    """
+
+    ground: Ground
+    share: float
+    weights: Floats
+    sums: Floats | None
+    guesses: Places
+    loss: float
+
+    def rows(self, rows: slice) -> Floats:
+        """Some rows of it, before columns are used for outputs."""
+        ground = self.ground
+        falls = ground.decay[rows] if self.share == 1 else np.exp(-self.share * ground.distances[rows])
+        made: Floats = falls * self.weights
+        return made if self.sums is None else made / self.sums[rows, None]
+
+    def matrix(self) -> Floats:
+        """Points by outputs."""
+        order = np.argsort(self.guesses, kind="stable")
+        used, starts = np.unique(self.guesses[order], return_index=True)
+        merged = np.zeros(self.ground.costs.shape)
+
+        def fill(rows: slice) -> None:
+            merged[rows, used] = np.add.reduceat(self.rows(rows)[:, order], starts, axis=1)
+
+        each_block(fill, list(row_blocks(self.ground.decay.shape)))
+        return merged
+
+    def columns(self) -> tuple[Floats, Places]:
+        """Its columns that are not zero, one row each, with sum one; and what they are used for."""
+        used = self.weights > 0
+        table = np.empty((len(self.weights), int(used.sum())))
+        for rows in row_blocks(self.ground.decay.shape):
+            table[rows] = self.rows(rows)[:, used]
+        columns = np.ascontiguousarray(table.T)
+        del table
+        columns /= columns.sum(axis=1, keepdims=True)
+        return columns, self.guesses[used]
+
+
+def start_prices(ground: Ground, goals: Floats) -> tuple[Floats, Floats] | None:
+    """The weights of the tight-constraints mechanism, and its prices for the goals; None where they are not found."""
+    found = falling_solution(ground.decay, ground.nearest, np.stack([np.ones(len(goals)), goals], axis=1))
+    return None if found is None else (found[:, 0], found[:, 1])
+
+
+def closed_form(ground: Ground, weights: Floats | None, guesses: Places, worth: Floats) -> ClosedForm:
+    """The tight-constraints mechanism at the highest share that is found to serve, or the exponential mechanism.
+
+    Args:
+        ground: the points.
+        weights: of the tight-constraints mechanism, where they are known.
+        guesses: the best output of each of its columns.
+        worth: what they cost.
+    """
+    if weights is not None:
+        if weights.min() >= 0:
+            return ClosedForm(ground, 1.0, weights, None, guesses, float(weights @ worth))
+        positive = np.maximum(weights, 0.0)
+        share = 1 - _SPARE * _steepness(ground, ground.decay @ positive)
+        for _ in range(_ATTEMPTS):
+            if not share > _LEAST_SHARE:
+                break
+            falls = falling(ground.distances, share)
+            found = falling_solution(falls, ground.nearest, np.ones((len(falls), 1)))
+            if found is None:
+                break
+            positive = np.maximum(found[:, 0], 0.0)
+            sums = falls @ positive
+            steepness = _steepness(ground, sums)
+            if steepness <= (1 - share) * (1 - 1e-9):
+                return _divided(ground, share, falls, positive, sums)
+            share = 1 - _SPARE * max(steepness, 1 - share)
+    falls = falling(ground.distances, _LEAST_SHARE)
+    return _divided(ground, _LEAST_SHARE, falls, np.ones(len(falls)), falls.sum(axis=1))
+
+
+def falling(distances: Floats, share: float = 1.0) -> Floats:
+    """``exp(-share * distances)``, on all cores."""
+    falls = np.empty(distances.shape)
+
+    def fill(rows: slice) -> None:
+        np.multiply(distances[rows], -share, out=falls[rows])
+        np.exp(falls[rows], out=falls[rows])
+
+    each_block(fill, list(row_blocks(distances.shape)))
+    return falls
+
+
+def _divided(ground: Ground, share: float, falls: Floats, weights: Floats, sums: Floats) -> ClosedForm:
+    guesses, worth = ground.best_outputs(falls, sums)
+    return ClosedForm(ground, share, weights, sums, guesses, float(weights @ worth))
+
+
+def _steepness(ground: Ground, sums: Floats) -> float:
+    """The largest change of the logarithm of the sums for each unit of distance; infinite where a sum is 0."""
+    if not (sums > 0).all():
+        return np.inf
+    logs, most = np.log(sums), [0.0]
+
+    def look(rows: slice) -> None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            change = np.abs(logs[rows, None] - logs) / ground.distances[rows]
+        most.append(float(np.nanmax(change, initial=0.0)))
+
+    each_block(look, list(row_blocks(ground.distances.shape)))
+    return max(most)
+
+
+def _parts(distances: Floats) -> Iterator[Places]:
+    """The points in sets of a few dozen that are near each other: halved between two that are far apart."""
+    left = [np.arange(len(distances))]
+    while left:
+        some = left.pop()
+        if len(some) <= _TOGETHER:
+            yield some
+            continue
+        one = some[distances[some[0], some].argmax()]
+        two = some[distances[one, some].argmax()]
+        with np.errstate(invalid="ignore"):
+            nearer = np.nan_to_num(distances[one, some] - distances[two, some])
+        order = some[np.argsort(nearer, kind="stable")]
+        left += [order[: len(order) // 2], order[len(order) // 2 :]]
