@@ -16,7 +16,7 @@ from metricdp.channels.pairs import Pairs
 from metricdp.channels.proved import Proved
 from metricdp.channels.verify import verify
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
-from metricdp.exact.arrays import Floats, row_blocks
+from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Space
 
@@ -175,20 +175,27 @@ def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
 
     A concave function of a metric is a metric, so no shortest paths are needed; and near pairs come out tightest.
     """
-    bent = pairs.distances.copy()
-    least, most = np.inf, 0.0
-    for rows in row_blocks(bent.shape):
+    bent, ends = np.empty(pairs.distances.shape), [(np.inf, 0.0)]
+    blocks = list(row_blocks(bent.shape))
+
+    def held(rows: slice) -> None:
         some = bent[rows]
+        some[...] = pairs.distances[rows]
         np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
         used = np.isfinite(some) & (some > 0)
-        least = min(least, float(some.min(initial=np.inf, where=used)))
-        most = max(most, float(some.max(initial=0.0, where=used)))
+        ends.append((float(some.min(initial=np.inf, where=used)), float(some.max(initial=0.0, where=used))))
+
+    each_block(held, blocks)
+    least, most = min(low for low, _ in ends), max(high for _, high in ends)
     if not (most > 0 and least > near and slack / least <= _MOST_BENT):
         return None
     share = max(slack / least, _LEAST_BENT)
-    for rows in row_blocks(bent.shape):
+
+    def shorten(rows: slice) -> None:
         some = bent[rows]
         np.multiply(some, 1 - share * (1 + some / most), out=some, where=np.isfinite(some))
+
+    each_block(shorten, blocks)
     return bent
 
 

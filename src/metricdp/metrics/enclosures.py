@@ -100,8 +100,11 @@ class Enclosures:
         """A view of the same distances, moved to the nearest bound where it is not between them."""
         inside = np.empty(self.lower.shape)
         for rows in self._blocks:
-            lower, some = self.lower[rows], view[rows]
-            kept = np.clip(some, lower, self.upper[rows])
+            lower, upper, some = self.lower[rows], self.upper[rows], view[rows]
+            if _between(lower, some, upper):
+                inside[rows] = some
+                continue
+            kept = np.clip(some, lower, upper)
             if (unknown := np.isnan(some)).any():
                 kept = np.where(unknown, self.nearest[rows], kept)
             inside[rows] = np.where(self.constrained[rows], np.clip(kept, _TINY, _MOST), lower)
@@ -247,6 +250,12 @@ def amount_bounds(amount: Level | Fraction | float) -> tuple[float, float]:
 def _close(lower: Floats, upper: Floats) -> Mask:
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray((lower == upper) | (upper <= lower * (1 + VIEW_ERROR / 2)))
+
+
+def _between(lower: Floats, view: Floats, upper: Floats) -> bool:
+    """Whether a view of finite distances lies between the bounds everywhere, and is zero only where they are."""
+    inside = ((lower <= view) & (view <= upper)).all() and (upper < math.inf).all()
+    return bool(inside and np.count_nonzero(view) == np.count_nonzero(upper))
 
 
 def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -76,9 +76,9 @@ class Norm(Metric):
         if object in (left.dtype, right.dtype):  # exact differences, rounded only then
             left, right = _exact(left), _exact(right)
         combine = COMBINE[self.p]
-        total = np.zeros((len(left), len(right)))
         with np.errstate(over="ignore"):
-            for column in range(left.shape[1]):
+            total = to_floats(abs(np.subtract.outer(left[:, 0], right[:, 0])))
+            for column in range(1, left.shape[1]):
                 total = combine(total, to_floats(abs(np.subtract.outer(left[:, column], right[:, column]))))
         return total
 

@@ -15,7 +15,7 @@ from metricdp.channels.certify import shorter_distances
 from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.errors import ArgumentError, TooLargeError
-from metricdp.exact.arrays import Floats, Places, row_blocks
+from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
 from metricdp.exact.balls import float_above
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Metric, Space
@@ -114,8 +114,13 @@ class Problem:
     @cached_property
     def costs(self) -> Floats:
         """``prior * (losses - least_losses)``, points by outputs: never negative."""
-        costs: Floats = self.losses - self.least_losses[:, None]
-        costs *= self.prior[:, None]
+        costs = np.empty(self.losses.shape)
+
+        def fill(rows: slice) -> None:
+            np.subtract(self.losses[rows], self.least_losses[rows, None], out=costs[rows])
+            costs[rows] *= self.prior[rows, None]
+
+        each_block(fill, list(row_blocks(costs.shape)))
         return costs
 
     @cached_property
@@ -132,16 +137,26 @@ class Problem:
     @cached_property
     def centres(self) -> Places:
         """For each output, the point for which it costs least, of those the one for which others cost most."""
-        above = self.losses - self.least_losses[:, None]
-        tied = above <= above.min(axis=0, keepdims=True) + 1e-12 * max(float(above.max()), 1e-300)
-        order = np.argsort(-above.sum(axis=1), kind="stable")
+        least, largest = np.full(len(self.outputs), np.inf), 1e-300
+        sizes = np.empty(len(self.losses))
+        for rows in row_blocks(self.losses.shape):
+            above = self.losses[rows] - self.least_losses[rows, None]
+            np.minimum(least, above.min(axis=0), out=least)
+            largest, sizes[rows] = max(largest, float(above.max())), above.sum(axis=1)
         own = {label(point): row for row, point in enumerate(self.space.points)}
-        centres: Places = order[tied[order].argmax(axis=0)]
-        for z, name in enumerate(self.outputs):
-            row = own.get(label(name))
-            if row is not None and tied[row, z]:
-                centres[z] = row
+        centres = np.array([own.get(label(name), -1) for name in self.outputs], dtype=np.int64)
+        limits = least + 1e-12 * largest
+        open_still = (centres < 0) | (self._above(centres, np.arange(len(centres))) > limits)
+        others, order = np.flatnonzero(open_still), np.argsort(-sizes, kind="stable")
+        if len(others):
+            tied = self._above(order[:, None], others) <= limits[others]
+            centres[others] = order[tied.argmax(axis=0)]
         return centres
+
+    def _above(self, points: Places, outputs: Places) -> Floats:
+        """What some losses are above the least of their points."""
+        above: Floats = self.losses[points, outputs] - self.least_losses[points]
+        return above
 
     @cached_property
     def merged(self) -> tuple[tuple[int, ...], ...]:
@@ -229,7 +244,10 @@ def _losses(space: Space, loss: Any, outputs: tuple[Any, ...] | None) -> tuple[F
     """The losses of outputs by points, and the outputs."""
     if isinstance(loss, str) and loss in ("distance", "squared"):
         guesses = space.points if outputs is None else outputs
-        table = close_distances(space.metric.unit, guesses, space.points)
+        if outputs is None:  # points by points as they are used, for a metric is symmetric
+            table = close_distances(space.metric.unit, space.points, guesses).T
+        else:
+            table = close_distances(space.metric.unit, guesses, space.points)
         if not np.isfinite(table).all():
             raise ArgumentError(
                 f"some distances are infinite, so {loss!r} cannot be the loss; give a matrix or a function"
