@@ -21,6 +21,10 @@ def init(
         Path, typer.Option("--out", "-o", metavar="FILE", help="The policy to write: .toml; - prints it.")
     ] = Path("policy.toml"),
     table: TableOption = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Of a CSV file whose text is not UTF-8, such as cp1252."),
+    ] = None,
     ask: Annotated[
         bool, typer.Option("--ask", help="Go through the columns here, one by one, and write the answers.")
     ] = False,
@@ -40,6 +44,8 @@ def init(
 
     - question by question: `metricdp init people.csv -o people.toml --ask`
 
+    - a CSV file that Excel wrote on Windows: `metricdp init people.csv -o people.toml --encoding cp1252`
+
     Exit status: 0 if the draft was written; 2 if the table cannot be opened, or the file cannot be written.
     """
     from metricdp.cli.console import note, print_result, print_text
@@ -48,7 +54,7 @@ def init(
 
     refuse_two_on_one(json, out=out)
     check_output("--out", out, (".toml",), overwrite)
-    draft = _drafted(source, table)
+    draft = _drafted(source, table, encoding)
     text = draft.text(*_asked(draft)) if ask else draft.text()
     if is_dash(out):
         print_text(text)
@@ -64,12 +70,12 @@ def init(
     note(f"Written to {out}; {then}: metricdp explain {out}")
 
 
-def _drafted(source: str, table: str | None) -> Draft:
+def _drafted(source: str, table: str | None, encoding: str | None) -> Draft:
     """The draft for a table, which is opened and not read."""
     from metricdp.policies.draft import Draft
 
     meant = read_source(source, table)
-    return Draft.of_table(meant, called(meant))
+    return Draft.of_table(meant, called(meant), encoding)
 
 
 def _asked(draft: Draft) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:

@@ -12,7 +12,7 @@ from metricdp.policies._toml import key, text, value
 from metricdp.policies.entry import OPEN
 from metricdp.policies.open_questions import OpenQuestion
 from metricdp.policies.types import TYPES
-from metricdp.sources.dialect import Dialect
+from metricdp.sources.dialect import Dialect, read_dialect
 from metricdp.sources.opening import kept, open_table
 from metricdp.sources.table import Declared
 from metricdp.visible import visible_name
@@ -44,9 +44,8 @@ column = {}
 rows = {}
 """
 _CSV = """\
-# The names of the columns stand between these signs, so the values are taken to.
+# How the file is written. Where its numbers have a comma before their decimals, as in 1,5, add decimal = ",".
 [csv]
-delimiter = {}
 """
 _LEGEND = """\
 # What a column can be, and what then has to be said of it:
@@ -85,14 +84,16 @@ class Draft:
         columns: of the table.
         source: what the table is called.
         delimiter: of a CSV file, where its header shows that it is not the usual one.
+        encoding: of a CSV file, where somebody said that it is not the usual one.
     """
 
     columns: tuple[DraftColumn, ...]
     source: str
     delimiter: str | None = None
+    encoding: str | None = None
 
     @classmethod
-    def of(cls, schema: Any, source: str, delimiter: str | None = None) -> Draft:
+    def of(cls, schema: Any, source: str, delimiter: str | None = None, encoding: str | None = None) -> Draft:
         """The draft for a table of this schema; see `Policy.draft`.
 
         Raises:
@@ -101,25 +102,42 @@ class Draft:
         names = [name for name, _ in _columns(schema)]
         if len(set(names)) < len(names):
             raise ArgumentError("two columns of the table have one name")
-        return cls(tuple(found for name, kind in _columns(schema) for found in _drafted(name, kind)), source, delimiter)
+        found = tuple(found for name, kind in _columns(schema) for found in _drafted(name, kind))
+        return cls(found, source, delimiter, encoding)
 
     @classmethod
-    def of_table(cls, table: Any, source: str) -> Draft:
-        """The draft for a table, which is opened and not read; see `metricdp.sources.open_table`."""
+    def of_table(cls, table: Any, source: str, encoding: str | None = None) -> Draft:
+        """The draft for a table, which is opened and not read; see `metricdp.sources.open_table`.
+
+        Args:
+            table: as `metricdp.sources.open_table` takes it.
+            source: what it is called.
+            encoding: of a CSV file whose text is not UTF-8.
+
+        Raises:
+            ArgumentError: the encoding is not known.
+        """
+        if encoding is not None:
+            encoding = _known_encoding(encoding)
         with kept(table) as again:
             try:
-                return cls._opened(again, source)
+                return cls._opened(again, source, None, encoding)
             except DelimiterError as error:
-                return cls._opened(again, source, error.delimiter)
+                return cls._opened(again, source, error.delimiter, encoding)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the CSV file is written, as far as that is known."""
+        return Dialect(self.delimiter) if self.encoding is None else Dialect(self.delimiter, encoding=self.encoding)
 
     @classmethod
-    def _opened(cls, table: Any, source: str, delimiter: str | None = None) -> Draft:
-        with open_table(table, Declared(dialect=Dialect(delimiter))) as opened:
+    def _opened(cls, table: Any, source: str, delimiter: str | None, encoding: str | None) -> Draft:
+        with open_table(table, Declared(dialect=cls((), source, delimiter, encoding).dialect)) as opened:
             types = {
                 name: None if name in opened.untyped.columns else kind
                 for name, kind in zip(opened.schema.names, opened.schema.types, strict=True)
             }
-        return cls.of(types, source, delimiter)
+        return cls.of(types, source, delimiter, encoding)
 
     def text(
         self, answers: Mapping[str, Mapping[str, Any]] | None = None, table: Mapping[str, Any] | None = None
@@ -137,8 +155,9 @@ class Draft:
             parts.append(_RECORDS.format(value(whole.get("records", OPEN))))
         if whole.get("column", OPEN) is not None:
             parts.append(_PERSON.format(value(whole.get("column", OPEN)), value(whole.get("rows", OPEN))))
-        if self.delimiter is not None:
-            parts.append(_CSV.format(value(self.delimiter)))
+        if self.delimiter is not None or self.encoding is not None:
+            said = {"delimiter": self.delimiter, "encoding": self.encoding}
+            parts.append(_CSV + "".join(f"{name} = {value(one)}\n" for name, one in said.items() if one is not None))
         if not known:
             parts.append(_LEGEND.format(types="\n".join(_explained())))
         settled = {whole.get("column"), *(name for answer in known.values() for name in answer.get("columns", []))}
@@ -157,6 +176,14 @@ class Draft:
             "# A latitude and a longitude are one place: in place of their two entries, write one with\n"
             '# type = "place", columns = [the latitude, the longitude] and within = "200 m".\n'
         )
+
+
+def _known_encoding(name: str) -> str:
+    wrong: list[str] = []
+    found = read_dialect({"encoding": name}, (), lambda _, words: wrong.append(words))
+    if wrong:
+        raise ArgumentError(wrong[0])
+    return found.encoding
 
 
 def _explained() -> Iterator[str]:

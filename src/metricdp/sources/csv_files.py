@@ -9,6 +9,7 @@ find as many rows as were counted. What the text means is the policy's to say (`
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from io import RawIOBase
@@ -31,6 +32,7 @@ MOST = 1 << 26
 """The most bytes that one row may have. Beyond that a quote was not closed."""
 
 _QUOTE, _LINE, _RETURN = b'"\n\r'
+_QUOTED = re.compile(b'"[^"]*"?')
 Places = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
@@ -66,17 +68,17 @@ class CsvFile:
             generated = [f"f{number}" for number in range(header.fields)]
             row = self._parsed(header, generated, generated, null=False)
             names: list[str] = [column[0].as_py() for column in row.columns]
-            self._check_delimiter(names)
             if len(set(names)) < len(names):
                 raise DataError(f"{self.path.name}: two columns have one name")
             return names, chunks
         raise FileError(f"{self.path.name} cannot be read as csv: it is empty")
 
-    def _check_delimiter(self, names: list[str]) -> None:
-        """Recognise a file of another delimiter by its header, which then is one name with others in it."""
-        if self.dialect.delimiter is None and len(names) == 1:
+    def _check_delimiter(self, content: bytes) -> None:
+        """Recognise a file of other signs between its fields by its first line alone, before any row is looked at."""
+        line = _QUOTED.sub(b"", content.split(b"\n", 1)[0])
+        if self.dialect.delimiter is None and self.delimiter.encode() not in line:
             for sign, words in (";", "semicolons"), ("\t", "tabs"), ("|", "bars"), (",", "commas"):
-                if sign in names[0]:
+                if sign.encode() in line:
                     said = "\\t" if sign == "\t" else sign
                     rule = f"its fields stand between {words}; say so in the policy: [csv] delimiter = "
                     raise DelimiterError(f'{self.path.name}: {rule}"{said}"', sign)
@@ -123,16 +125,21 @@ class CsvFile:
 
     def _chunks(self) -> Generator[CheckedRows, None, None]:
         """The header, and then whole rows, checked, as UTF-8."""
-        checker, waiting = _Checker(self.delimiter), b""
+        checker, waiting, begun = _Checker(self.delimiter), b"", False
         for block in self._blocks():
             if block is None:
                 raise checker.refused(0, f"bytes that are not {self.dialect.encoding.upper()}, the declared encoding")
             waiting += block
+            if not begun and b"\n" in waiting:
+                begun = True
+                self._check_delimiter(waiting)
             for chunk in checker.whole_rows(waiting, end=False):
                 yield chunk
                 waiting = waiting[len(chunk.content) :]
             if len(waiting) > MOST:
                 raise checker.refused(0, f"a row of more than {MOST >> 20} MB, or a quote that is not closed")
+        if not begun:
+            self._check_delimiter(waiting)
         yield from checker.whole_rows(waiting, end=True)
 
     def _blocks(self) -> Iterator[bytes | None]:

@@ -53,6 +53,28 @@ def test_a_file_of_another_delimiter_is_recognised_by_its_header(here, sign, wri
     assert sanitize(here / "europe.csv", policy).table.column_names == ["age", "town"]
 
 
+def test_decimal_commas_do_not_hide_the_semicolons_of_the_header(here):
+    (here / "europe.csv").write_text('"name, first";height\nAnn;1,72\nBob;1,8\n')
+    assert run("europe.csv", "-o", "europe.toml").exit_code == 0
+    text = (here / "europe.toml").read_text()
+    assert '[csv]\ndelimiter = ";"\n' in text
+    assert 'decimal = ","' in text, "what else such a file needs is said"
+    assert '[columns."name, first"]' in text
+
+
+def test_a_file_that_is_not_utf_8(here):
+    (here / "windows.csv").write_bytes("name;größe\nJürgen;1,72\n".encode("cp1252"))
+    assert run("windows.csv", "-o", "p.toml").exit_code == 1
+    result = run("windows.csv", "-o", "p.toml", "--encoding", "windows-1252")
+    assert result.exit_code == 0, result.output
+    text = (here / "p.toml").read_text()
+    assert 'delimiter = ";"\nencoding = "cp1252"\n' in text
+    assert "[columns.größe]" in text or '[columns."größe"]' in text
+    refused = run("windows.csv", "-o", "q.toml", "--encoding", "klingon")
+    assert refused.exit_code == 2
+    assert "cp1252" in refused.stderr
+
+
 def test_standard_input_of_another_delimiter_says_what_to_do(here):
     result = run("-", "-o", "p.toml", typed="name;age\nA;1\n")
     assert result.exit_code == 2

@@ -163,6 +163,15 @@ def test_a_file_of_another_delimiter_is_recognised(sign, words, tmp_path):
         assert table.schema.names == [f"a{sign}b"]
 
 
+def test_the_delimiter_is_seen_before_any_row_is_checked(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1,5;2\n1;2\n")
+    with pytest.raises(FileError, match="its fields stand between semicolons"):
+        open_table(tmp_path / "t.csv")
+    (tmp_path / "one.csv").write_text('"a;b"\n1\n')
+    with open_table(tmp_path / "one.csv") as table:
+        assert table.schema.names == ["a;b"], "a name in quotes is one name"
+
+
 def test_what_cannot_be_opened(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(TEXT.encode() * 9)[:-9])
     (tmp_path / "no.csv.gz").write_bytes(TEXT.encode())
