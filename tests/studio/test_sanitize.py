@@ -46,7 +46,7 @@ def test_the_story_of_the_shipped_table(visit, axe, tmp_path):
     visitor.shows("16 columns. No value has been read.")
     income = page.get_by_role("region", name="income", exact=True)
     income.get_by_text("odds within a factor 2 at 1,000 dollars").wait_for()
-    income.get_by_label("95% of releases within (dollars)").fill("2000")
+    income.get_by_label("95% within (dollars)").fill("2000")
     income.get_by_text("95% within 2,0").or_(income.get_by_text("95% within 1,99")).first.wait_for()
     assert 'within = "46' in editor(visitor).input_value(), "the promise follows the accuracy that is wanted"
     income.get_by_label("within", exact=True).fill("800 dollars")

@@ -17,6 +17,10 @@ _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 class Lines:
     r"""The line of each table and key of a TOML text, counted from 1.
 
+    Attributes:
+        tables: the headers in their order, with their lines.
+        keys: what is assigned, in its order, with its lines.
+
     >>> lines = Lines('a = 1\n[b."c d"]\ne = 2\n"f\\"g" = 3')
     >>> lines.of(("a",)), lines.of(("b", "c d")), lines.of(("b", "c d", "e")), lines.of(("b", "c d", "f"))
     (1, 2, 3, 2)
@@ -26,13 +30,17 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._lines: dict[tuple[str, ...], int] = {}
+        self.tables: list[tuple[tuple[str, ...], int]] = []
+        self.keys: list[tuple[tuple[str, ...], int]] = []
         table: tuple[str, ...] = ()
         for number, line in enumerate(text.splitlines(), start=1):
             if found := _HEADER.fullmatch(line):
                 table = _parts(found[1])
+                self.tables.append((table, number))
                 self._lines.setdefault(table, number)
             elif found := _KEY.match(line):
                 path = (*table, *_parts(found[1]))
+                self.keys.append((path, number))
                 for depth in range(len(table) + 1, len(path) + 1):
                     self._lines.setdefault(path[:depth], number)
 

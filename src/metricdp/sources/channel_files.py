@@ -127,13 +127,26 @@ def write_channel(
         temporary.write_bytes(content)
 
 
-def read_csv(path: Path) -> list[list[str]]:
-    """The rows of a CSV file as text."""
+def read_csv(path: Path, delimiters: Sequence[str] = (",",)) -> list[list[str]]:
+    """The rows of a CSV file as text.
+
+    Args:
+        path: of the file.
+        delimiters: what may stand between fields: the first of them that is in the first line, does.
+
+    Raises:
+        FileError: it is not text in UTF-8, or no CSV file.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
-            return list(csv.reader(file, strict=True))
+            header = file.readline()
+            file.seek(0)
+            sign = next((sign for sign in delimiters if sign in header), delimiters[0])
+            return list(csv.reader(file, strict=True, delimiter=sign))
         except csv.Error as error:
             raise FileError(f"{path.name} cannot be read as CSV: {error}") from None
+        except UnicodeDecodeError:
+            raise FileError(f"{path.name} is not text in UTF-8") from None
 
 
 def _names_document(channel: Channel, names: Mapping[Any, str] | None) -> dict[str, list[str]] | None:

@@ -40,7 +40,8 @@ _POINTED = """(e) => {{
 @contextmanager
 def panel(title: str, classes: str = "") -> Iterator[Any]:
     """A part of a page with a heading."""
-    with ui.element("section").classes(f"panel {classes}").props(f'aria-label="{html.escape(title)}"') as made:
+    with ui.element("section").classes(f"panel {classes}") as made:
+        made.props["aria-label"] = title
         ui.html(html.escape(title), tag="h2")
         yield made
 
@@ -183,7 +184,8 @@ def choice(name: str, options: Sequence[str], value: str, change: Callable[[str]
     """The browser's own list to choose from."""
     with ui.element("select").classes("choice") as made:
         for option in options:
-            item = ui.element("option").props(f'value="{html.escape(option)}"')
+            item = ui.element("option")
+            item.props["value"] = option
             if option == value:
                 item.props("selected")
             with item:

@@ -18,10 +18,10 @@ def svg(width: float, height: float, title: str, parts: Iterable[str], text: flo
     """One picture with words for those who do not see it.
 
     >>> svg(10, 5, "nothing", [])
-    '<svg role="img" aria-label="nothing" viewBox="0 0 10 5" fill="currentColor" font-size="12"></svg>'
+    '<svg class="own" role="img" aria-label="nothing" viewBox="0 0 10 5" fill="currentColor" font-size="12"></svg>'
     """
     return (
-        f'<svg role="img" aria-label="{html.escape(visible(title))}" viewBox="0 0 {width:g} {height:g}" '
+        f'<svg class="own" role="img" aria-label="{html.escape(visible(title))}" viewBox="0 0 {width:g} {height:g}" '
         f'fill="currentColor" font-size="{text:g}">{"".join(parts)}</svg>'
     )
 
@@ -37,7 +37,7 @@ class Chart:
         height: of the picture.
     """
 
-    edge, bottom, room = 14.0, 26.0, 54.0
+    edge, bottom, room = 14.0, 26.0, 68.0
 
     def __init__(self, low: float, high: float, top: float, width: float = 640, height: float = 300) -> None:
         self.low, self.high, self.top, self.width, self.height = low, high, top or 1.0, width, height
@@ -78,7 +78,7 @@ class Chart:
 
     def stem(self, place: float, name: str, colour: str, row: int = 0, dashed: bool = False) -> Chart:
         """A mark at a place, with its name above."""
-        x, y = self.across(place), 12 + 14 * row
+        x, y = self.across(place), 14 + 19 * row
         dashes = ' stroke-dasharray="4 3"' if dashed else ""
         self.parts.append(
             f'<path d="M{x:.1f} {y + 4:.1f}V{self.floor:g}" style="stroke: {colour}" stroke-width="1.5"{dashes}/>'

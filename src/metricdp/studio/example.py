@@ -18,6 +18,7 @@ from metricdp.metrics.words import Measure
 
 __all__ = ["Example"]
 
+_LARGEST_EXPONENT = 700
 Place = float | tuple[float, float]
 
 
@@ -124,5 +125,18 @@ class Example:
     @cached_property
     def moved(self) -> float:
         """The factor by which this release moves the odds of the first secret against the second."""
+        return _exponential(self._exponent)
+
+    @cached_property
+    def moved_either_way(self) -> float:
+        """The factor, 1 or more, by which this release moves the odds between the two secrets."""
+        return _exponential(abs(self._exponent))
+
+    @cached_property
+    def _exponent(self) -> float:
         metric = self.mechanism.guarantee.metric
-        return math.exp(metric(self.second, self.seen) - metric(self.first, self.seen))
+        return float(metric(self.second, self.seen) - metric(self.first, self.seen))
+
+
+def _exponential(exponent: float) -> float:
+    return math.exp(exponent) if exponent < _LARGEST_EXPONENT else math.inf

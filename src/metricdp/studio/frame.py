@@ -17,6 +17,20 @@ from metricdp.studio.files import add_file_route
 __all__ = ["PAGES", "Page", "add_pages", "build_frame"]
 
 _STYLE = (Path(__file__).parent / "data" / "studio.css").read_text(encoding="utf-8")
+_SCRIPT = """<script>
+// What was typed a moment ago is sent before the page goes: fields wait until nobody types, or somebody leaves them.
+window.addEventListener('beforeunload', () => {
+    const field = document.activeElement;
+    if (field && field.matches('input, textarea')) field.dispatchEvent(new Event('blur'));
+});
+// A file that is dropped beside its control would replace the page.
+for (const kind of ['dragover', 'drop']) window.addEventListener(kind, (e) => {
+    if (e.dataTransfer && [...e.dataTransfer.types].includes('Files') && !e.target.closest('label.file')) {
+        e.preventDefault();
+        e.dataTransfer.dropEffect = 'none';
+    }
+});
+</script>"""
 _LOOKS = {"auto": None, "light": False, "dark": True}
 
 
@@ -85,7 +99,7 @@ def _add(page: Page, browsers: Browsers) -> None:
 
 def build_frame(page: Page, browser: Browser) -> None:
     """The whole page."""
-    ui.add_head_html(f"<style>{_STYLE}</style>")
+    ui.add_head_html(f"<style>{_STYLE}</style>{_SCRIPT}")
     ui.colors(primary="#1d5f9e", secondary="#475569", negative="#b42318", positive="#1a7f37", warning="#9a5b00")
     looks = browser.inputs("frame", look="auto")["look"]
     dark = ui.dark_mode(_LOOKS[looks])

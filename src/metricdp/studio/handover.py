@@ -4,13 +4,46 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["RELEASED", "command_text", "notebook_text"]
+from metricdp.errors import MetricDPError
+from metricdp.ledger import Ledger
+from metricdp.ledger.charging import which_account
+
+__all__ = ["RELEASED", "Released", "command_text", "notebook_text"]
 
 RELEASED = "released.parquet"
 """What a released table is called, in the studio and outside of it: its report names the file."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was released, and what it was released by: the page may say something else by now.
+
+    Attributes:
+        release: what came out.
+        policy: its text.
+        name: of the table.
+        ledger: that was charged; empty for none.
+        account: of the ledger; empty for the only one.
+    """
+
+    release: Any
+    policy: str
+    name: str
+    ledger: str
+    account: str
+
+    @property
+    def left(self) -> str:
+        """What the account has left."""
+        try:
+            with Ledger(Path(self.ledger)) as book:
+                return str(book.balance(which_account(self.account or None, book)))
+        except MetricDPError as error:
+            return str(error)
 
 
 def command_text(table: str, ledger: str = "", account: str = "") -> str:

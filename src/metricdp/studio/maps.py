@@ -19,7 +19,7 @@ from metricdp.mechanisms.picture import short_number
 from metricdp.metrics import EARTH_RADIUS
 from metricdp.studio.drawing import FAINT, svg, words
 
-__all__ = ["MapLines", "MapView", "coastlines", "map_of", "read_lines"]
+__all__ = ["MapLines", "MapView", "around", "coastlines", "map_of", "read_lines"]
 
 _METRES = math.radians(1) * float(EARTH_RADIUS)
 _LEAST_STEP = 1.5  # in the picture: points are drawn at multiples of it
@@ -70,6 +70,11 @@ class MapView:
         latitude = self.latitude + (0.5 - down) * self.height / self.scale / _METRES
         longitude = self.longitude + (across - 0.5) * self.width / self.scale / _METRES / self._narrow
         return max(-90.0, min(90.0, latitude)), (longitude + 180) % 360 - 180
+
+    def shows(self, latitude: float, longitude: float) -> bool:
+        """Whether a place is to be seen."""
+        x, y = self.at(latitude, longitude)
+        return 0 <= x <= self.width and 0 <= y <= self.height
 
     @property
     def degree(self) -> float:
@@ -150,6 +155,23 @@ def map_of(view: MapView, more: MapLines | None = None) -> str:
     return svg(view.width, view.height, f"A map; its bar is {said} long", parts)
 
 
+def around(places: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], float]:
+    """Where the centre of a map of some places is, and how many metres wide it has to be.
+
+    >>> around([(0.0, 179.0), (0.0, -179.0)])[0]
+    (0.0, -180.0)
+    """
+    if not places:
+        return (0.0, 0.0), 360 * _METRES
+    first = places[0][1]
+    east = [(longitude - first + 180) % 360 - 180 for _, longitude in places]  # the shorter way around
+    low, high = (min(one[0] for one in places), max(one[0] for one in places))
+    middle = (low + high) / 2, (first + (min(east) + max(east)) / 2 + 180) % 360 - 180
+    view = MapView(*middle, 1.0)
+    wide = max((max(east) - min(east)) * view.degree, (high - low) * _METRES * view.scale * view.width / view.height)
+    return middle, max(1.3 * wide / view.scale, 1000.0)
+
+
 def _round(length: float) -> float:
     power = 10.0 ** math.floor(math.log10(length))
     return power * max(times for times in (1, 2, 5) if times * power <= length)
@@ -177,7 +199,9 @@ def read_lines(text: str) -> MapLines:
 
 
 def _lines(tree: Any) -> Iterator[Sequence[Any]]:
-    """Every line of coordinates in a tree of GeoJSON."""
+    """Every line of coordinates in a tree of GeoJSON, in which a feature may have no geometry."""
+    if tree is None:
+        return
     if tree.get("type") == "FeatureCollection":
         for feature in tree["features"]:
             yield from _lines(feature)
@@ -191,6 +215,8 @@ def _lines(tree: Any) -> Iterator[Sequence[Any]]:
 
 
 def _nested(coordinates: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    if not coordinates or not coordinates[0]:
+        return
     if isinstance(coordinates[0][0], int | float):
         yield coordinates
     else:

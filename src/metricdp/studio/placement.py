@@ -15,7 +15,9 @@ import metricdp as mdp
 from metricdp.adversaries import Prior, as_loss
 from metricdp.channels import Channel
 from metricdp.errors import FileError
+from metricdp.mechanisms.picture import short_number
 from metricdp.metrics import Space
+from metricdp.metrics.words import Measure
 from metricdp.sources.channel_files import read_csv
 
 __all__ = ["LOSSES", "Placement", "read_places"]
@@ -66,6 +68,25 @@ class Placement:
         """How likely each place is."""
         return Prior.proportional(self.places, self.weights)
 
+    @property
+    def words(self) -> str:
+        """What it is, in words.
+
+        >>> Placement(((48.0, 2.0), (48.01, 2.0)), (1, 1), Fraction(1000), Fraction(2), "binary").words
+        '2 places, a factor 2 at 1 km, where a release costs whether it is another point'
+        """
+        measure = Measure(self.space.metric.unit.unit_name)
+        return (
+            f"{len(self.places)} places, a factor {float(self.factor):g} at {measure.say(self.radius)}, "
+            f"where a release costs {LOSSES[self.loss]}"
+        )
+
+    def cost(self, loss: float) -> str:
+        """A loss with its unit."""
+        if self.loss == "binary":
+            return f"{100 * loss:.3g}%"
+        return f"{short_number(loss)} {'m' if self.loss == 'distance' else 'm²'}"
+
     def best(self, gap: float, progress: Any) -> Any:
         """The best channel; see `metricdp.design.optimal`."""
         return mdp.design.optimal(self.space, self.prior, self.loss, gap=gap, progress=progress)
@@ -105,7 +126,7 @@ def read_places(path: Path) -> tuple[list[Place], list[float]]:
     """
     if path.suffix in (".json", ".geojson"):
         return _checked(*_points(path))
-    rows = [row for row in read_csv(path) if any(row)]
+    rows = [row for row in read_csv(path, (",", ";", "\t")) if any(row)]
     head = [name.strip().casefold() for name in rows[0]] if rows else []
     columns = [next((head.index(name) for name in names if name in head), None) for names in (_LATITUDE, _LONGITUDE)]
     weight = next((head.index(name) for name in _WEIGHT if name in head), None)
@@ -125,6 +146,8 @@ def _points(path: Path) -> tuple[list[Place], list[float]]:
     weights: list[float] = []
 
     def walk(tree: Any, weight: float) -> None:
+        if tree is None:  # a feature without a geometry
+            return
         kind = tree["type"]
         if kind == "FeatureCollection":
             for feature in tree["features"]:
@@ -148,9 +171,12 @@ def _points(path: Path) -> tuple[list[Place], list[float]]:
 
 
 def _checked(places: list[Place], weights: list[float]) -> tuple[list[Place], list[float]]:
-    few = not 2 <= len(places) <= MOST_PLACES or len(set(places)) < len(places)
-    if few or not all(0 <= weight < math.inf for weight in weights) or not any(weights):
-        raise FileError(f"there are 2 to {MOST_PLACES} different places, with weights that are not negative")
+    if not 2 <= len(places) <= MOST_PLACES:
+        raise FileError(f"it has {len(places):,} points; 2 to {MOST_PLACES} are wanted")
+    if len(set(places)) < len(places):
+        raise FileError("two of its points are the same: give each once, with the sum of their weights")
+    if not all(0 <= weight < math.inf for weight in weights) or not any(weights):
+        raise FileError("its weights are numbers from 0 on, and not all of them are 0")
     return places, weights
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-import tomllib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -13,12 +14,15 @@ from typing import Any
 from metricdp.errors import ArgumentError, MetricDPError, PolicyError
 from metricdp.metrics.words import percent
 from metricdp.policies import ColumnType, Policy
-from metricdp.policies._toml import written
 from metricdp.policies.quantities import quantity, unit_in
+from metricdp.studio.policy_edits import read_tree, with_keys
 
-__all__ = ["PolicyText"]
+__all__ = ["PolicyText", "shortened", "typed"]
 
 _STEPS = 60
+_MOST_PROBLEMS = 12
+_MOST_LINES = 20
+_OPEN = "is still an open question"
 _LARGEST_FACTOR = 1e9
 
 
@@ -41,10 +45,7 @@ class PolicyText:
     @cached_property
     def tree(self) -> dict[str, Any] | None:
         """What is written, if it is TOML."""
-        try:
-            return tomllib.loads(self.text, parse_float=Decimal)
-        except (tomllib.TOMLDecodeError, ValueError):
-            return None
+        return read_tree(self.text)
 
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
@@ -64,13 +65,48 @@ class PolicyText:
             return [str(error)]
         return []
 
-    def with_entry(self, name: str, entry: Mapping[str, Any]) -> PolicyText:
-        """The same with another entry for a column; what else is written stays, but for remarks."""
-        tree = self.tree
-        if tree is None:
+    @property
+    def summary(self) -> str:
+        """What is wrong with it, or still open, in few lines; empty where it can be used."""
+        questions = [problem for problem in self.problems if _OPEN in problem]
+        shown = shortened([problem for problem in self.problems if _OPEN not in problem])
+        if questions:
+            lines = [found[0] for problem in questions if (found := re.match(r"line \d+", problem))]
+            where = ", ".join(line.removeprefix("line ") for line in lines[:_MOST_LINES])
+            more = ", and more" if len(lines) > _MOST_LINES else ""
+            word = "question is" if len(questions) == 1 else "questions are"
+            shown.insert(0, f"{len(questions)} {word} still open" + (f": line {where}{more}." if where else "."))
+        return "\n".join(shown)
+
+    def with_entry(self, name: str, entry: Mapping[str, Any] | None) -> PolicyText:
+        """The same with another entry for a column, or without one; what else is written stays."""
+        return self._with(("columns", name), entry)
+
+    def with_records(self, records: int | None) -> PolicyText:
+        """The same with another number of records, or none."""
+        keys = {name: one for name, one in (self.tree or {}).items() if not isinstance(one, Mapping)}
+        keys.pop("records", None)
+        return self._with((), keys if records is None else keys | {"records": records})
+
+    def with_person(self, person: Mapping[str, Any] | None) -> PolicyText:
+        """The same with other words on whose row it is; None where each is another person's.
+
+        The column that says whose row it is has no entry; one that does no longer gets an open one.
+        """
+        before = (self.tree or {}).get("person", {})
+        old = before.get("column") if isinstance(before, Mapping) else None
+        new = None if person is None else person.get("column")
+        changed = self._with(("person",), person)
+        if new in changed.entries:
+            changed = changed.with_entry(str(new), None)
+        if old not in (None, "?", new) and old not in changed.entries:
+            changed = changed.with_entry(str(old), {"type": "?"})
+        return changed
+
+    def _with(self, path: tuple[str, ...], keys: Mapping[str, Any] | None) -> PolicyText:
+        if self.tree is None:
             raise ArgumentError("the policy is not TOML; correct its text first")
-        columns = {**tree.get("columns", {}), name: dict(entry)}
-        return PolicyText(written({**tree, "columns": columns}))
+        return PolicyText(with_keys(self.text, path, keys))
 
     def column(self, name: str) -> ColumnType:
         """One column, whatever is said of the others.
@@ -79,6 +115,18 @@ class PolicyText:
             PolicyError: with what is wrong with its entry, or still open.
         """
         return _column(name, self.entries.get(name, {}))
+
+    def words(self, name: str) -> str:
+        """What follows from a column's entry; or what is wrong with it, or still open."""
+        if self.entries.get(name, {}).get("type") == "?":
+            return "Choose above what it is."
+        try:
+            return self.consequence(name)
+        except PolicyError as error:  # its lines are not those of the text
+            own = (re.sub(r"^line \d+, ", "", problem) for problem in error.problems)
+            return "\n".join(problem.removeprefix(f"column {name!r}: ") for problem in own)
+        except MetricDPError as error:
+            return str(error)
 
     def consequence(self, name: str) -> str:
         """What a column's entry promises, and the error to expect."""
@@ -112,6 +160,27 @@ class PolicyText:
         raise ArgumentError("its promise is written neither with within nor with factor: change it in the text")
 
 
+def shortened(problems: Sequence[str]) -> list[str]:
+    """The first of many problems, and how many more there are.
+
+    >>> shortened(["a"] * 14)[-2:]
+    ['a', 'And 2 more.']
+    """
+    more = len(problems) - _MOST_PROBLEMS
+    return [*problems[:_MOST_PROBLEMS], *([f"And {more} more."] if more > 0 else [])]
+
+
+def typed(value: Any) -> str:
+    """An answer as somebody would type it.
+
+    >>> typed(["a", 1]), typed(Decimal("0.5"))
+    ('["a", 1]', '0.5')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(json.dumps(part) if isinstance(part, str) else str(part) for part in value)}]"
+    return str(value)
+
+
 def _column(name: str, entry: Mapping[str, Any]) -> ColumnType:
     return Policy.of({"format": 2, "columns": {name: entry}}).columns[0]
 
@@ -122,9 +191,9 @@ def _error(column: ColumnType) -> tuple[str, float] | None:
     expected = column.mechanism.expected_error(column.measure)
     if expected.radius_95 is not None:
         unit = column.measure.unit or expected.unit
-        return f"95% of releases within{f' ({unit})' if unit else ''}", expected.radius_95
+        return f"95% within{f' ({unit})' if unit else ''}", expected.radius_95
     if expected.truth is not None:
-        return "released as it is, in percent", 100 * expected.truth
+        return "released as it is (%)", 100 * expected.truth
     return None
 
 

@@ -8,7 +8,7 @@ import socket
 import tempfile
 import threading
 import traceback
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -106,10 +106,14 @@ class Studio:
 
 
 def _note_failure(error: Exception) -> None:
-    """Say on the terminal that a page failed, and where; its message and its values may be secret."""
+    """Say on the page and on the terminal that it failed, and where; its message and its values may be secret."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     _LOG.error("A page failed: %s%s", type(error).__name__, place)
+    from nicegui import ui
+
+    with suppress(RuntimeError):  # there is no page that it belongs to
+        ui.notify(f"That failed, and is a fault of the studio ({type(error).__name__}{place}).", type="negative")
 
 
 def _quiet() -> None:

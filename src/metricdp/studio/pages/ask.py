@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nicegui import run, ui
 
-from metricdp.errors import ArgumentError, MetricDPError
+from metricdp.errors import ArgumentError, FileError, MetricDPError
 from metricdp.ledger import Ledger
 from metricdp.ledger.charging import policy_cap
 from metricdp.mechanisms.picture import short_number
+from metricdp.policies.draft import Draft
 from metricdp.policies.policy import Policy
 from metricdp.sessions import Session
 from metricdp.studio.answer_chart import answer_chart
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import drawn, panel, picture, progress, said, table, text_of
-from metricdp.studio.files import GivenFile, file_input
+from metricdp.studio.files import GivenFile, file_input, text_in
 from metricdp.studio.jobs import Job
+from metricdp.studio.policy_text import PolicyText
 from metricdp.studio.shipped import shipped_policy, shipped_table
 
 __all__ = ["build"]
 
 _PAGE = "ask"
 _QUESTION = "select count(*), avg(income) from people group by health"
-_ACCOUNT = "studio"
+_MOST_TIMES = 1000
 
 
 def build(browser: Browser) -> None:
@@ -52,10 +55,10 @@ class _Ask:
                     'dense outlined debounce=400 hint="Empty: the only one."'
                 ).on_value_change(partial(self._typed, "account"))
                 ui.number(
-                    "For this run: how many promises may be spent (fixed by the first question)",
-                    value=inputs["times"],
-                    min=1,
-                ).props("dense outlined debounce=400").on_value_change(partial(self._typed, "times"))
+                    "Promises that may be spent", value=inputs["times"], min=1, max=_MOST_TIMES, precision=0
+                ).props(
+                    'dense outlined debounce=400 hint="For this run of the studio; fixed by the first question."'
+                ).on_value_change(partial(self._typed, "times"))
             with panel("2. What is left"):
                 self.left = drawn()
                 self.account_problem = said("problem")
@@ -63,9 +66,9 @@ class _Ask:
             ui.textarea("SQL", value=inputs["question"]).props(
                 "outlined autogrow debounce=300 spellcheck=false"
             ).on_value_change(partial(self._typed, "question"))
-            ui.number(
-                "Error bar that is wanted (empty: the whole promise is spent)", value=inputs["within"], min=0
-            ).props("dense outlined clearable debounce=300").on_value_change(partial(self._typed, "within"))
+            ui.number("Error bar that is wanted", value=inputs["within"], min=0).props(
+                'dense outlined clearable debounce=300 hint="Empty: the whole promise is spent."'
+            ).on_value_change(partial(self._typed, "within"))
             with ui.row():
                 ui.button("Preview", on_click=self._preview).props("outline no-caps")
                 ui.button("Ask", on_click=self._ask).props("no-caps")
@@ -86,7 +89,8 @@ class _Ask:
 
     @property
     def file(self) -> GivenFile | None:
-        return self.browser.made.get("table")
+        found: GivenFile | None = self.browser.inputs("sanitize", table=None)["table"]
+        return found
 
     @property
     def policy(self) -> str:
@@ -100,24 +104,25 @@ class _Ask:
             self._show_left()
 
     def _given(self, file: GivenFile) -> None:
-        self.browser.made["table"] = file
+        csv = (PolicyText(self.policy).tree or {}).get("csv")
+        encoding = csv.get("encoding") if isinstance(csv, dict) else None
+        Draft.of_table(file.path, file.name, encoding)  # refuses what is no table
+        self.browser.change("sanitize", table=replace(file, encoding=encoding))
         self._changed()
 
     def _given_policy(self, file: GivenFile) -> None:
-        try:
-            text = file.path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            ui.notify("That is no text in UTF-8.", type="negative")
-            return
+        text = text_in(file)
+        if PolicyText(text).tree is None:
+            raise FileError("a policy is TOML, and this is something else")
         self.browser.change("sanitize", policy=text)
         self._changed()
 
     def _shipped(self) -> None:
-        self.browser.made["table"] = shipped_table()
-        self.browser.change("sanitize", policy=shipped_policy())
+        self.browser.change("sanitize", policy=shipped_policy(), table=shipped_table())
         self._changed()
 
     def _changed(self) -> None:
+        self.problem.text = self.previewed.text = ""
         self._show_choice()
         self._show_left()
 
@@ -139,8 +144,13 @@ class _Ask:
             self.browser.made["ledger"] = place
         ledger, account = Ledger(place), self._own_account
         if account not in ledger.account_names():
-            ledger.open_account(account, policy_cap(policy, int(inputs["times"] or 1)))
+            ledger.open_account(account, policy_cap(policy, self._times))
         return ledger, account
+
+    @property
+    def _times(self) -> int:
+        """How many promises may be spent in this run."""
+        return int(min(max(self.inputs["times"] or 1, 1), _MOST_TIMES))
 
     @property
     def _own_account(self) -> str:
@@ -157,22 +167,35 @@ class _Ask:
         with Ledger(place) as ledger:
             return self._own_account not in ledger.account_names()
 
-    def _session(self) -> tuple[Session, Ledger]:
-        """A session on the table, and its ledger, which is open."""
+    def _look_at(self, question: str, within: float | None) -> str:
+        """What a question would cost; the account for this run is not opened by that."""
+        if self._is_new():
+            file, policy = self._given_both()
+            return str(Session(file.path, policy).preview(question, within=within).words())
+        session, ledger = self._session()
+        with ledger:
+            return str(session.preview(question, within=within).words())
+
+    def _given_both(self) -> tuple[GivenFile, Policy]:
         if self.file is None or not self.policy:
             raise ArgumentError("give a table and a policy first")
-        policy = Policy.parse(self.policy)
+        return self.file, Policy.parse(self.policy)
+
+    def _session(self) -> tuple[Session, Ledger]:
+        """A session on the table, and its ledger, which is open."""
+        file, policy = self._given_both()
         ledger, account = self._open_ledger(policy)
-        return Session(self.file.path, policy, ledger, account, who="studio"), ledger
+        return Session(file.path, policy, ledger, account, who="studio"), ledger
 
     def _show_left(self) -> None:
         self.account_problem.text = ""
         picture(self.left, "")
         if self.file is None or not self.policy:
+            picture(self.left, "<p>Give a table and a policy first.</p>")
             return
         try:
             if self._is_new():
-                times = int(self.inputs["times"] or 1)
+                times = self._times
                 picture(self.left, f"<p>0 charges so far. {times} times the policy's promise may be spent in all.</p>")
                 return
             session, ledger = self._session()
@@ -191,14 +214,8 @@ class _Ask:
     async def _preview(self) -> None:
         self.problem.text = self.previewed.text = ""
         question, within = self.inputs["question"], self.inputs["within"] or None
-
-        def look() -> str:
-            session, ledger = self._session()
-            with ledger:
-                return str(session.preview(question, within=within).words())
-
         try:
-            self.previewed.text = str(await run.io_bound(look))
+            self.previewed.text = str(await run.io_bound(self._look_at, question, within))
         except MetricDPError as error:
             self.problem.text = str(error)
 

@@ -20,7 +20,7 @@ from metricdp.studio.controls import Slider, choice, drawn, panel, picture, poin
 from metricdp.studio.drawing import ACCENT, MARK, Chart, svg, words
 from metricdp.studio.files import GivenFile, file_input, own_lines_input
 from metricdp.studio.jobs import Job
-from metricdp.studio.maps import MapView, map_of
+from metricdp.studio.maps import MapView, around, map_of
 from metricdp.studio.placement import LOSSES, MOST_PLACES, Placement, read_places
 
 __all__ = ["build"]
@@ -30,6 +30,7 @@ _METRES = [number * 10**power for power in range(1, 7) for number in (1, 2, 5)]
 _WIDTHS = [number * 10**power for power in range(3, 8) for number in (1, 2, 4)]
 _PLACES = [(48.8566, 2.3522), (48.8738, 2.2950), (48.8867, 2.3431), (48.8462, 2.3464)]
 _GAP = 1e-3
+_MOST_WEIGHT = 1e12
 
 
 def build(browser: Browser) -> None:
@@ -43,23 +44,25 @@ class _Best:
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
         self.history: list[tuple[float, float]] = []
+        self.weighed: list[Any] = []
         with ui.element("div").classes("columns wide"):
             with panel("1. Places"):
                 self._places()
-            with panel("2. The promise and the purpose"):
-                self._purpose()
-        with ui.element("div").classes("columns wide"):
-            with panel("3. The best mechanism"):
-                ui.button("Find it", on_click=self._find).props("no-caps")
-                ui.label("Stop keeps the best so far, certified.")
-                progress(browser, _PAGE, "rounds", self._finished)
-                self.live = drawn()
-                self.problem = said("problem")
-                self.result = ui.element("div").classes("panel-inner")
-            with panel("4. Verify a channel of somebody's"):
-                file_input(browser, "A channel", ".json,.csv,.parquet,.arrow", self._verify)
-                ui.label("Against the promise that it carries; a CSV file, against the one above.")
-                self.verdict = said()
+            with ui.element("div").classes("stack"):
+                with panel("2. The promise and the purpose"):
+                    self._purpose()
+                with panel("3. The best mechanism"):
+                    ui.button("Find it", on_click=self._find).props("no-caps")
+                    ui.label("Stop keeps the best so far, certified.")
+                    progress(browser, _PAGE, "rounds", self._finished)
+                    self.live = drawn()
+                    self.problem = said("problem")
+                    self.result = ui.element("div").classes("panel-inner")
+                with panel("4. Verify a channel of somebody's"):
+                    file_input(browser, "A channel", ".json,.csv,.parquet,.arrow", self._verify)
+                    ui.label("Against the promise that it carries; a CSV file, against the one above.")
+                    self.verdict = said()
+                    self.verdict.text = browser.made.get("verdict", "")
         ui.timer(0.2, self._watch)
         self.refresh()
         self._show_result()
@@ -105,11 +108,16 @@ class _Best:
             self.latitude = ui.number("Latitude", value=None, min=-90, max=90).props("dense outlined")
             self.longitude = ui.number("Longitude", value=None, min=-180, max=180).props("dense outlined")
             ui.button("Add", on_click=self._typed).props("outline no-caps")
+        with ui.row().classes("items-center"):
             ui.button("Remove the last", on_click=self._remove).props("outline no-caps")
-        Slider(
+            ui.button("Remove all", on_click=lambda: self.change(places=[], weights=[])).props("outline no-caps")
+            ui.button("Show all places", on_click=self._show_all).props("outline no-caps")
+        self.width = Slider(
             "Width of the map", (0, len(_WIDTHS) - 1), self.inputs["zoom"], lambda value: self.change(zoom=value),
             lambda value: _metres(_WIDTHS[int(value)]),
         )  # fmt: skip
+        with ui.expansion("How likely each place is").classes("w-full"):
+            self.weights = ui.element("div").classes("fields")
         file_input(self.browser, "Places of your own (CSV or GeoJSON)", ".csv,.geojson,.json", self._given)
         own_lines_input(self.browser, self.refresh)
 
@@ -136,34 +144,51 @@ class _Best:
             self._add((round(latitude, 5), round(longitude, 5)))
 
     def _typed(self) -> None:
-        if self.latitude.value is not None and self.longitude.value is not None:
-            self._add((float(self.latitude.value), float(self.longitude.value)))
+        typed = self.latitude.value, self.longitude.value
+        if None in typed or not (abs(typed[0]) <= 90 and abs(typed[1]) <= 180):
+            ui.notify("Give a latitude from -90 to 90 and a longitude from -180 to 180.")
+            return
+        place = float(typed[0]), float(typed[1])
+        if self._add(place) and not self.view.shows(*place):
+            self._show_all()
 
-    def _add(self, place: tuple[float, float]) -> None:
+    def _add(self, place: tuple[float, float]) -> bool:
         found = self.inputs
         if place in found["places"] or len(found["places"]) >= MOST_PLACES:
             ui.notify(f"It is there already, or there are {MOST_PLACES} places.")
-            return
+            return False
         self.change(places=[*found["places"], place], weights=[*found["weights"], 1.0])
+        return True
+
+    def _show_all(self) -> None:
+        """Move the map to the places, and make it as wide as they need; without any, around the globe."""
+        centre, width = around([tuple(place) for place in self.inputs["places"]])
+        zoom = next((step for step, metres in enumerate(_WIDTHS) if metres >= width), len(_WIDTHS) - 1)
+        self.change(centre=centre, zoom=zoom)
+
+    def _weigh(self, row: int, event: Any) -> None:
+        weights = list(self.inputs["weights"])
+        good = event.value is not None and row < len(weights) and 0 <= event.value <= _MOST_WEIGHT
+        if good and weights[row] != event.value:
+            weights[row] = float(event.value)
+            self.change(weights=weights)
 
     def _remove(self) -> None:
         found = self.inputs
         self.change(places=found["places"][:-1], weights=found["weights"][:-1])
 
     def _given(self, file: GivenFile) -> None:
-        try:
-            places, weights = read_places(file.path)
-        except MetricDPError as error:
-            ui.notify(str(error), type="negative")
-            return
-        middle = (sum(one[0] for one in places) / len(places), sum(one[1] for one in places) / len(places))
-        self.change(places=places, weights=weights, centre=middle)
+        places, weights = read_places(file.path)
+        self.change(places=places, weights=weights)
+        self._show_all()
 
     # Pictures
 
     def refresh(self) -> None:
         """Show the inputs, and what was found for them."""
         found = self.inputs
+        self.width.show(found["zoom"])
+        self._show_weights(found["weights"])
         view, parts = self.view, []
         answer = self._answer()
         secret = min(int(found["secret"]), len(found["places"]) - 1)
@@ -188,6 +213,20 @@ class _Best:
             f"Of two places {_metres(_METRES[int(found['radius'])])} apart, whatever is released is at most "
             f"{found['factor']:g} times as likely from one as from the other."
         )
+
+    def _show_weights(self, weights: list[float]) -> None:
+        if len(weights) != len(self.weighed):
+            self.weights.clear()
+            with self.weights:
+                self.weighed = [
+                    ui.number(f"Weight of place {row + 1}", value=weight, min=0, max=_MOST_WEIGHT)
+                    .props("dense outlined debounce=400")
+                    .on_value_change(partial(self._weigh, row))
+                    for row, weight in enumerate(weights)
+                ]
+        for field, weight in zip(self.weighed, weights, strict=True):
+            if field.value != weight:
+                field.value = weight
 
     def _answer(self) -> Any:
         """The channel that was found, if it is for the places that are shown."""
@@ -262,18 +301,18 @@ class _Best:
             return
         channel = made["channel"]
         mean, error = made["laplace"]
+        placement: Placement = made["placement"]
         rows = [
-            ["the best", short_number(made["best"])],
-            ["none can be below", short_number(float(channel.bound))],
-            ["exponential mechanism", short_number(made["exponential"])],
-            [
-                "Laplace noise, moved to the nearest place",
-                f"{short_number(mean)} ± {short_number(2 * error)}",
-            ],
+            ["the best", placement.cost(made["best"])],
+            ["none can be below", placement.cost(float(channel.bound))],
+            ["exponential mechanism", placement.cost(made["exponential"])],
+            ["Laplace noise, moved to the nearest place", f"{placement.cost(mean)} ± {placement.cost(2 * error)}"],
         ]
         with self.result:
             proved = "proved" if channel.finished else f"not finished: {channel.reason}"
-            ui.label(f"Certified; gap {100 * channel.gap:.2g}%, {proved}.").props('role="status"')
+            gap = f"gap {100 * channel.gap:.2g}%" if channel.gap >= 1e-5 else "gap below 0.001%"
+            ui.label(f"Certified; {gap}, {proved}.").props('role="status"')
+            ui.label(f"Found for {placement.words}.")
             ui.html(table(["mechanism", "expected loss"], rows, "Expected losses"), sanitize=False)
             names = [f"place {row + 1}" for row in range(len(channel.inputs))]
             secret = min(int(self.inputs["secret"]), len(names) - 1)
@@ -283,7 +322,11 @@ class _Best:
                 "outline no-caps"
             )
             if "simplex" in made:
-                ui.html(made["simplex"], sanitize=False)
+                ui.label(
+                    "What an adversary can believe afterwards: each dot is a release, and the nearer it is to a "
+                    "corner, the surer they are of that place."
+                )
+                ui.html(made["simplex"], sanitize=False).classes("light-picture")
 
     def _download(self, channel: Any) -> None:
         path = self.browser.new_file(".json")
@@ -294,7 +337,8 @@ class _Best:
 
     async def _verify(self, file: GivenFile) -> None:
         self.verdict.text = "verifying"
-        self.verdict.text = await run.io_bound(self._judged, file)  # beside the page, which goes on answering
+        self.browser.made["verdict"] = await run.io_bound(self._judged, file)  # beside the page, which goes on
+        self.verdict.text = self.browser.made["verdict"]
 
     def _judged(self, file: GivenFile) -> str:
         try:

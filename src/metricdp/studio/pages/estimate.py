@@ -79,10 +79,10 @@ class _Estimate:
 
     def _own(self) -> None:
         found = self.browser.made.get("released")
-        if found is None or found[0].path is None:
+        if found is None or found.release.path is None:
             ui.notify("Nothing has been released there yet.")
             return
-        self.browser.made["released file"] = GivenFile("what the page Sanitize released", found[0].path)
+        self.browser.made["released file"] = GivenFile("what the page Sanitize released", found.release.path)
         self._show_choice()
 
     def _show_choice(self) -> None:

@@ -184,6 +184,9 @@ class _Meaning:
                         partial(self._believe, place), 0.5,
                     ).element.classes("upright")  # fmt: skip
                     ui.label(name if self.kind == "line" else _SHORT[place])
+        colours = ((FAINT, "before the release, in percent"), (MARK, "after it"))
+        shown = "".join(f'<span style="--colour: {colour}">{name}</span>' for colour, name in colours)
+        ui.html(f'<div class="legend">{shown}</div>', sanitize=False)
         self.beliefs = drawn()
         self.conclusion = said()
         ui.button("Release the first secret once", on_click=self._release).props("no-caps")
@@ -288,7 +291,7 @@ class _Meaning:
         for row, name in enumerate(_NAMES):
             x, y = view.at(*self.get(name))
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" style="fill: {_COLOURS[name]}"/>')
-            parts.append(words(_NAMES[name], x + 10, y + 4 + 12 * (row - 1), "start", _COLOURS[name]))
+            parts.append(words(_NAMES[name], x + 10, y + 4 + 18 * (row - 1), "start", _COLOURS[name]))
         title = "Two secret places, circles with half and 95% of the releases of the first, and what was released"
         return svg(view.width, view.height, title, parts)
 
@@ -299,11 +302,10 @@ class _Meaning:
         picture(self.beliefs, bars([before, after], names, [FAINT, MARK], f"Percent before and after: {told}"))
         best = max(range(9), key=after.__getitem__)
         title = names[best] if self.kind == "line" else _CORNERS[best]
-        moved = example.moved if example.moved >= 1 else 1 / example.moved
         self.conclusion.text = (
             f"After the release they find {title} most likely: {after[best]:.0%}, and it was {before[best]:.0%}. "
-            f"Their odds between the two secrets moved by a factor {factor_words(moved)}; the promise allows "
-            f"{factor_words(example.odds)}."
+            f"Their odds between the two secrets moved by a factor {factor_words(example.moved_either_way)}; "
+            f"the promise allows {factor_words(example.odds)}."
         )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,19 @@ import metricdp
 from metricdp.errors import MetricDPError
 from metricdp.exact.bits import secure
 from metricdp.ledger import Ledger
-from metricdp.ledger.charging import which_account
 from metricdp.policies.draft import Draft, answered
 from metricdp.policies.policy import Policy
 from metricdp.policies.types import TYPES
 from metricdp.sources import open_table
-from metricdp.sources.dialect import Dialect
 from metricdp.sources.table import Declared
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import choice, drawn, panel, picture, progress, said, table, text_of
 from metricdp.studio.files import GivenFile, file_input
-from metricdp.studio.handover import RELEASED, command_text, notebook_text
+from metricdp.studio.handover import RELEASED, Released, command_text, notebook_text
 from metricdp.studio.jobs import Job
-from metricdp.studio.policy_text import PolicyText
+from metricdp.studio.policy_text import PolicyText, shortened, typed
 from metricdp.studio.shipped import shipped_policy, shipped_table
+from metricdp.studio.table_form import table_form
 from metricdp.visible import visible_name
 
 __all__ = ["build"]
@@ -36,6 +35,8 @@ _PAGE = "sanitize"
 _MOST_FORMS = 60
 _FIRST_ROWS = 5
 _KEYS = ("values", "columns")
+_UTF_8 = "UTF-8"
+_ENCODINGS = {_UTF_8: None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
 _ACCOUNTING = (
     ("ledger", "Ledger, a file on this machine", "Empty: no account is kept of this release."),
     ("account", "Account", "Empty: the only one."),
@@ -54,8 +55,11 @@ class _Sanitize:
         self.browser = browser
         with panel("1. The table"):
             with ui.element("div").classes("columns"):
-                file_input(browser, "A table", ".csv,.csv.gz,.parquet,.arrow,.feather", self._given)
+                self.refused = file_input(browser, "A table", ".csv,.csv.gz,.parquet,.arrow,.feather", self._given)
                 ui.button("Use the table that comes with the package", on_click=self._shipped).props("outline no-caps")
+            with ui.row().classes("items-center"):
+                ui.label("Text of a CSV file is written in")
+                choice("Encoding of a CSV file", list(_ENCODINGS), self._encoding, self._decode)
             self.schema = ui.element("div")
         with ui.element("div").classes("columns wide"):
             with panel("2. Columns"):
@@ -87,7 +91,13 @@ class _Sanitize:
 
     @property
     def file(self) -> GivenFile | None:
-        return self.browser.made.get("table")
+        found: GivenFile | None = self.browser.inputs(_PAGE, table=None)["table"]
+        return found
+
+    @property
+    def _encoding(self) -> str:
+        name: str = self.browser.inputs(_PAGE, encoding=_UTF_8)["encoding"]
+        return name
 
     @property
     def policy(self) -> PolicyText:
@@ -101,20 +111,27 @@ class _Sanitize:
     # The table
 
     def _given(self, file: GivenFile) -> None:
-        try:
-            draft = _draft(file)
-        except MetricDPError as error:
-            ui.notify(str(error), type="negative")
-            return
-        self._take(file, draft.text())
+        self.browser.made["last table"] = file
+        file = replace(file, encoding=_ENCODINGS[self._encoding])
+        self._take(file, _draft(file).text())
+
+    def _decode(self, name: str) -> None:
+        """Take the last file again, in another encoding."""
+        self.browser.change(_PAGE, encoding=name)
+        file = self.browser.made.get("last table")
+        if file is not None:
+            self.refused.text = ""
+            try:
+                self._given(file)
+            except MetricDPError as error:
+                self.refused.text = f"{file.shown} was not taken: {error}"
 
     def _shipped(self) -> None:
         self._take(shipped_table(), shipped_policy())
 
     def _take(self, file: GivenFile, text: str) -> None:
-        self.browser.made["table"] = file
         self.browser.made.pop("released", None)
-        self.browser.change(_PAGE, policy=text)
+        self.browser.change(_PAGE, policy=text, table=file)
         self._show_table()
         self._show_policy()
         self._show_result()
@@ -123,7 +140,12 @@ class _Sanitize:
         self.schema.clear()
         if self.file is None:
             return
-        draft = _draft(self.file)
+        try:
+            draft = _draft(self.file)
+        except MetricDPError as error:  # given on the page Ask, with a policy that says how it is written
+            with self.schema:
+                ui.label(f"{self.file.shown}: {error}").classes("problem")
+            return
         rows = [[visible_name(one.name), one.holds or "text, as in every CSV file"] for one in draft.columns]
         with self.schema:
             ui.label(f"{self.file.shown}: {len(rows)} columns. No value has been read.")
@@ -137,11 +159,12 @@ class _Sanitize:
     def _first_rows(self) -> str:
         """The first rows, marked as what they are."""
         assert self.file is not None
-        dialect = Dialect(_draft(self.file).delimiter)
-        with open_table(self.file.path, Declared(dialect=dialect)) as opened:
+        with open_table(self.file.path, Declared(dialect=_draft(self.file).dialect)) as opened:
             batch = next(iter(opened.batches()), None)
         found = [] if batch is None else batch.slice(0, _FIRST_ROWS).to_pylist()
-        names = list(found[0]) if found else []
+        if not found:
+            return "<p>The table has no rows.</p>"
+        names = list(found[0])
         cells = [["missing" if row[name] is None else str(row[name])[:60] for name in names] for row in found]
         return (
             '<div class="secret"><b>Secret: these are values of the table. Decide nothing by them.</b>'
@@ -165,7 +188,7 @@ class _Sanitize:
         policy = self.policy
         if self.editor.value != policy.text:
             self.editor.value = policy.text
-        self.problems.text = "" if self.file is None else "\n".join(policy.problems[:12])
+        self.problems.text = "" if self.file is None else policy.summary
         if self.file is None or policy.tree is None:
             return
         if forms:
@@ -173,6 +196,7 @@ class _Sanitize:
             self.consequences: dict[str, Any] = {}
             self.errors: dict[str, Any] = {}
             with self.forms:
+                table_form(lambda: self.policy, self._columns(), self._write)
                 for name in list(policy.entries)[:_MOST_FORMS]:
                     self._form(name)
                 if len(policy.entries) > _MOST_FORMS:
@@ -180,18 +204,25 @@ class _Sanitize:
         for name in self.consequences:
             self._follow(name)
 
+    def _columns(self) -> list[str]:
+        try:
+            return [] if self.file is None else [one.name for one in _draft(self.file).columns]
+        except MetricDPError:
+            return []
+
     def _form(self, name: str) -> None:
         entry = self.policy.entries[name]
         kind = entry.get("type", "?")
         shown = visible_name(name)
-        with ui.element("section").classes("entry").props(f'aria-label="{text_of(shown)}"'):
+        with ui.element("section").classes("entry") as made:
+            made.props["aria-label"] = shown
             ui.html(text_of(shown), tag="h3")
             choice(f"What {shown} is", ["?", *TYPES.names], kind, partial(self._retype, name))
             with ui.element("div").classes("fields"):
                 for question in TYPES[kind].questions if kind in TYPES else ():
                     ui.input(
                         question.key,
-                        value=_written(entry.get(question.key, "")),
+                        value=typed(entry.get(question.key, "")),
                         on_change=partial(self._answer, name, question.key),
                     ).props("dense outlined debounce=400").tooltip(question.words)
                 found = self.policy.error(name)
@@ -203,10 +234,7 @@ class _Sanitize:
 
     def _follow(self, name: str) -> None:
         """Say what a column's entry means."""
-        try:
-            self.consequences[name].text = self.policy.consequence(name)
-        except MetricDPError as error:
-            self.consequences[name].text = str(error)
+        self.consequences[name].text = self.policy.words(name)
         found = self.policy.error(name)
         if found is not None and name in self.errors:
             now = float(f"{found[1]:.4g}")
@@ -220,12 +248,12 @@ class _Sanitize:
         self._write(self.policy.with_entry(name, entry), again=True)
 
     def _answer(self, name: str, key: str, event: Any) -> None:
-        entry, typed = dict(self.policy.entries.get(name, {})), (event.value or "").strip()
-        if _written(entry.get(key, "")) == typed:
+        entry, answer = dict(self.policy.entries.get(name, {})), (event.value or "").strip()
+        if typed(entry.get(key, "")) == answer:
             return
         entry.pop(key, None)
-        if typed:
-            found = answered(typed)
+        if answer:
+            found = answered(answer)
             split = key in _KEYS and isinstance(found, str) and found != "?"
             entry[key] = [part.strip() for part in found.split(",")] if split else found
         self._write(self.policy.with_entry(name, entry), again=name not in self.errors)
@@ -246,6 +274,9 @@ class _Sanitize:
         if self.file is None or (running is not None and running.running):
             ui.notify("Give a table first." if self.file is None else "It is running already.")
             return
+        if self.policy.problems:
+            self._show_result(self.policy.summary)
+            return
         file, text, out = self.file, self.policy.text, self.browser.new_folder() / RELEASED
         ledger, account = self.accounting["ledger"].strip(), self.accounting["account"].strip()
         charged = bool(ledger) and not dry
@@ -254,7 +285,7 @@ class _Sanitize:
         def work(job: Job) -> Any:
             policy = Policy.parse(text)
             with Ledger(Path(ledger)) if charged else nullcontext() as book:
-                return metricdp.tables.sanitize(
+                release = metricdp.tables.sanitize(
                     file.path,
                     policy,
                     None if dry else out,
@@ -266,6 +297,7 @@ class _Sanitize:
                     progress=job.report,
                     check_first=dry,
                 )
+            return Released(release, text, file.name, ledger, account)
 
         self.browser.made.pop("released", None)
         self._show_result()
@@ -285,67 +317,45 @@ class _Sanitize:
 
     def _finished(self, job: Job) -> None:
         if job.result is not None:
-            self.browser.made["released"] = (job.result, self.policy.text)
-            if job.result.checked is None:
+            self.browser.made["released"] = job.result
+            if job.result.release.checked is None:
                 self.browser.made.pop("request", None)
-        self._show_result(job.problem)
-
-    def _left(self) -> str:
-        """What the account has left; empty where none was charged."""
-        ledger, account = self.accounting["ledger"].strip(), self.accounting["account"].strip()
-        if not ledger:
-            return ""
-        try:
-            with Ledger(Path(ledger)) as book:
-                return str(book.balance(which_account(account or None, book)))
-        except MetricDPError as error:
-            return str(error)
+        self._show_result("\n".join(shortened(job.problem.splitlines())))
 
     def _show_result(self, problem: str = "") -> None:
         self.result.clear()
         with self.result:
             if problem:
                 ui.label(problem).classes("problem").props('role="alert"')
-            found = self.browser.made.get("released")
-            if found is None or self.file is None:
+            found: Released | None = self.browser.made.get("released")
+            if found is None:
                 return
-            release, text = found
+            release = found.release
             if release.checked is not None:
                 ui.label(f"Nothing was released: {release.check_words}.").props('role="status"')
                 return
-            ui.label(f"Released: {release.report.rows:,} rows.").props('role="status"')
-            left = self._left()
-            if left:
-                ui.label(left)
-            report, charged = release.report, (self.accounting["ledger"].strip(), self.accounting["account"].strip())
-            notebook = notebook_text(self.file.name, text, *charged)
+            ui.label(f"Released: {release.report.rows:,} rows of {visible_name(found.name)}.").props('role="status"')
+            if found.ledger:
+                ui.label(found.left)
+            notebook = notebook_text(found.name, found.policy, found.ledger, found.account)
             with ui.row():
                 for label, give in (
                     ("Table", lambda: ui.download.file(release.path, RELEASED)),
-                    ("Report", lambda: ui.download.content(report.html(), "report.html")),
-                    ("Policy", lambda: ui.download.content(text, "policy.toml")),
-                    (
-                        "Notebook",
-                        lambda: ui.download.content(notebook, "sanitize.ipynb"),
-                    ),
+                    ("Report", lambda: ui.download.content(release.report.html(), "report.html")),
+                    ("Policy", lambda: ui.download.content(found.policy, "policy.toml")),
+                    ("Notebook", lambda: ui.download.content(notebook, "sanitize.ipynb")),
                 ):
                     ui.button(f"Download: {label}", on_click=give, icon="download").props("outline no-caps")
             ui.label("The same as a command:")
-            ui.html(f'<pre class="text">{text_of(command_text(self.file.name, *charged))}</pre>', sanitize=False)
+            command = command_text(found.name, found.ledger, found.account)
+            ui.html(f'<pre class="text">{text_of(command)}</pre>', sanitize=False)
             report_box = '<pre class="text report" tabindex="0" role="region" aria-label="Report">'
-            ui.html(f"{report_box}{_lines(report.text())}</pre>", sanitize=False)
+            ui.html(f"{report_box}{_lines(release.report.text())}</pre>", sanitize=False)
 
 
 def _draft(file: GivenFile) -> Draft:
     """The questions about a table, which is opened and not read."""
-    return Draft.of_table(file.path, file.name)
-
-
-def _written(value: Any) -> str:
-    """An answer as somebody would type it."""
-    if isinstance(value, list):
-        return f"[{', '.join(json.dumps(part) if isinstance(part, str) else str(part) for part in value)}]"
-    return str(value)
+    return Draft.of_table(file.path, file.name, file.encoding)
 
 
 def _lines(text: str) -> str:
