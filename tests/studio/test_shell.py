@@ -181,3 +181,49 @@ def test_each_page_keeps_what_was_changed_and_takes_it_back(visit, axe, path, co
             page.set_viewport_size({"width": width, "height": 900})
             assert visitor.fits()
             visitor.shot(f"{path or 'meaning'}-{scheme}-{width}")
+
+
+def test_what_is_typed_right_before_a_reload_is_kept(visit):
+    visitor = visit()
+    page = visitor.goto("ask")
+    page.wait_for_function("window.did_handshake")
+    for number in range(5):
+        field = page.get_by_role("textbox", name="SQL", exact=True)
+        field.press("End")
+        page.keyboard.type(f" {number}")
+        page.reload()
+        page.wait_for_function("window.did_handshake")
+        assert field.input_value().endswith(f" {number}")
+    page.keyboard.press("Tab")
+    page.get_by_role("textbox", name="Account", exact=True).fill("city")
+    page.get_by_role("link", name="Best mechanism").click()
+    page.wait_for_function("window.did_handshake")
+    page.go_back()
+    page.wait_for_function("window.did_handshake")
+    assert page.get_by_role("textbox", name="Account", exact=True).input_value() == "city"
+
+
+def test_a_file_dropped_beside_its_control_leaves_the_page_alone(visit):
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    drop = """([place, text]) => {
+        const data = new DataTransfer(), target = document.querySelector(place);
+        data.items.add(new File([text], 'people.csv'));
+        return target.dispatchEvent(
+            new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    assert page.evaluate(drop, ["h1", "a,b\n1,2\n"]) is False, "the browser would open the file in place of the page"
+    page.evaluate(drop, ["label.file .file-hint", "a,b\n1,2\n"])
+    visitor.shows("people.csv: 2 columns. No value has been read.")
+
+
+def test_names_with_signs_of_html_are_read_aloud_as_they_are(visit, tmp_path):
+    (tmp_path / "people.csv").write_text('"pay & ""bonus""",b\n1,2\n')
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", tmp_path / "people.csv")
+    page.get_by_role("region", name='pay & "bonus"', exact=True).wait_for()
+    page.get_by_label('What pay & "bonus" is').select_option("drop")
+    visitor.shows("it is left out")
+    visitor.goto("best")
+    page.get_by_role("region", name="4. Verify a channel of somebody's", exact=True).wait_for()

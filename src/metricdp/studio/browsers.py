@@ -26,6 +26,7 @@ class Browser:
         jobs: what runs for it, by page.
         expected: files that its pages ask for, by key; None for those that have not come.
         made: results that are too large to be typed again, by name; not undone.
+        received: the number of what a page sent last when it was left; empty until then.
 
     Args:
         folder: for its files.
@@ -36,6 +37,7 @@ class Browser:
         self.jobs: dict[str, Job] = {}
         self.made: dict[str, Any] = {}
         self.expected: dict[str, Any] = {}
+        self.received = ""
         self._values: dict[str, dict[str, Any]] = {}
         self._past: dict[str, list[tuple[float, str, dict[str, Any]]]] = {}
 

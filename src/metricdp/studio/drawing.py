@@ -115,19 +115,19 @@ def bars(
     4
     """
     width, height = size
-    floor, top = height - 20, max((value for group in groups for value in group), default=1.0) or 1.0
+    floor, top = height - 26, max((value for group in groups for value in group), default=1.0) or 1.0
     each = (width - 12) / max(len(names), 1)
     parts = [_line(6, floor, width - 6, floor)]
     for place, name in enumerate(names):
         wide = 0.8 * each / len(groups)
         for row, group in enumerate(groups):
-            left, tall = 6 + each * (place + 0.1) + row * wide, (floor - 18) * group[place] / top
+            left, tall = 6 + each * (place + 0.1) + row * wide, (floor - 22) * group[place] / top
             parts.append(
                 f'<rect x="{left:.1f}" y="{floor - tall:.1f}" width="{0.94 * wide:.1f}" height="{tall:.1f}" '
                 f'style="fill: {colours[row]}"/>'
             )
             parts.append(words(f"{100 * group[place]:.0f}", left + 0.47 * wide, floor - tall - 4))
-        parts.append(words(name, 6 + each * (place + 0.5), height - 5))
+        parts.append(words(name, 6 + each * (place + 0.5), height - 8))
     return svg(width, height, title, parts, 11)
 
 

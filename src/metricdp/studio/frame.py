@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +19,19 @@ from metricdp.studio.files import add_file_route
 __all__ = ["PAGES", "Page", "add_pages", "build_frame"]
 
 _STYLE = (Path(__file__).parent / "data" / "studio.css").read_text(encoding="utf-8")
+SENT = "metricdp_studio_sent"
+"""The cookie with the number of what a page sent last when it was left."""
+_LONGEST_WAIT = 1.0
 _SCRIPT = """<script>
 // What was typed a moment ago is sent before the page goes: fields wait until nobody types, or somebody leaves them.
+// The next page waits for it: it learns by a cookie, which it gets at once, that something is on its way.
 window.addEventListener('beforeunload', () => {
     const field = document.activeElement;
-    if (field && field.matches('input, textarea')) field.dispatchEvent(new Event('blur'));
+    if (!field || !field.matches('input, textarea')) return;
+    const number = String(Date.now());
+    document.cookie = 'SENT=' + number + '; path=/' + location.pathname.split('/')[1] + '; max-age=10; SameSite=Strict';
+    field.dispatchEvent(new Event('blur'));
+    emitEvent('sent', number);
 });
 // A file that is dropped beside its control would replace the page.
 for (const kind of ['dragover', 'drop']) window.addEventListener(kind, (e) => {
@@ -30,7 +40,7 @@ for (const kind of ['dragover', 'drop']) window.addEventListener(kind, (e) => {
         e.dataTransfer.dropEffect = 'none';
     }
 });
-</script>"""
+</script>""".replace("SENT", SENT)
 _LOOKS = {"auto": None, "light": False, "dark": True}
 
 
@@ -93,13 +103,18 @@ def add_pages(browsers: Browsers) -> None:
 
 def _add(page: Page, browsers: Browsers) -> None:
     @ui.page(page.path, title=f"{page.title} - metricdp studio")
-    def show(request: Request) -> None:
-        build_frame(page, browsers.of(request.state.browser))
+    async def show(request: Request) -> None:
+        browser, until = browsers.of(request.state.browser), time.monotonic() + _LONGEST_WAIT
+        sent = request.cookies.get(SENT)
+        while sent is not None and browser.received != sent and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        build_frame(page, browser)
 
 
 def build_frame(page: Page, browser: Browser) -> None:
     """The whole page."""
     ui.add_head_html(f"<style>{_STYLE}</style>{_SCRIPT}")
+    ui.on("sent", lambda event: setattr(browser, "received", str(event.args)))
     ui.colors(primary="#1d5f9e", secondary="#475569", negative="#b42318", positive="#1a7f37", warning="#9a5b00")
     looks = browser.inputs("frame", look="auto")["look"]
     dark = ui.dark_mode(_LOOKS[looks])
