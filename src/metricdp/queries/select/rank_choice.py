@@ -71,10 +71,11 @@ class WidthChoice:
     """How far from an answer the percentile is at most, drawn by rank too, by the exponential mechanism.
 
     For a width w, the percentile is within w of the answer t where ``f(w) = min(U(t + w) - T, T - L(t - w))`` is not
-    negative; a side that reaches the end of the line is not looked at. The width is drawn from a public list, so that
-    f(w) is near ``slack``: with weights ``exp(-rate loss)``, where the loss is ``slack - f(w)``, or a quarter of
-    ``f(w) - slack`` where that is positive: too wide is better than too narrow. The whole line, which holds the
-    percentile for certain, has the weight ``many exp(-rate slack)``.
+    negative; a side that reaches the end of the line is not looked at. The width is drawn from a public list, so that it
+    is the first for which f(w) reaches ``slack``: with weights ``exp(-rate loss)``, where the loss is ``slack - f(w)``
+    while that is positive, and then a quarter of what f exceeded the slack by at the width before: too wide is better
+    than too narrow. The first that reaches it has no loss, however far f jumps there, as it does where many records
+    share a value. The whole line, which holds the percentile for certain, has the weight ``many exp(-rate slack)``.
 
     Of a maximum, which cannot be told from what lies beyond it, the bar reaches up to the bound in any case. What can
     be told is how far below the answer it is: ``f(w) = #(values >= t - w) - 1``, which is negative where no value
@@ -89,9 +90,9 @@ class WidthChoice:
         confidence: that the percentile is within the width.
 
     Guarantee:
-        f moves by no more than L, U and T do against each other, which `RankScores` bounds; so do the losses. At the
-        ends, f moves by between 0 and 1, or min(d / H, 1), the same way for all widths; so losses move by between -1
-        and 1/4 of that, 5/4 against each other.
+        f moves by no more than L, U and T do against each other, which `RankScores` bounds; so do the losses, as each
+        is made of f at one width or the one before. At the ends, f moves by between 0 and 1, or min(d / H, 1), the same
+        way for all widths; so losses move by between -1 and 1/4 of that, 5/4 against each other.
     """
 
     scores: RankScores
@@ -128,8 +129,8 @@ class WidthChoice:
         unit = self.scores.unit(tally.records)
         wanted = int(self.slack / unit)
         found = self._found(tally, answer, widths)
-        short_of = np.where(found < wanted, 4 * (wanted - found), found - wanted)
-        losses = np.append(np.where(found == _SURE, 0, short_of), 4 * wanted)
+        before = np.maximum(np.append(np.int64(wanted), found[:-1]), wanted)
+        losses = np.append(np.where(found < wanted, 4 * (wanted - found), before - wanted), 4 * wanted)
         counts = np.append(np.ones(len(widths), dtype=np.int64), self.many)
         return Pieces(np.append(widths, farthest), counts, losses, unit / 4)
 

@@ -85,3 +85,14 @@ def test_with_more_records_error_bars_are_narrower():
     ]
     assert spread[1] * 3 < spread[0]
     assert replace(width, rate=Fraction(1)).slack < width.slack
+
+
+@pytest.mark.parametrize("percent", [0, 25, 50, 100])
+def test_where_many_share_each_value_error_bars_are_not_the_whole_line(percent):
+    """One step wider, and thousands of records more are within it: the first width that is enough is still the best."""
+    width = WidthChoice(RankScores(RankTarget(Fraction(percent)), 51), Fraction(1, 30), Fraction(95, 100))
+    tally = tally_of(np.arange(30).repeat(10_000))
+    answer = {0: 0, 25: 7, 50: 15, 100: 29}[percent]
+    pieces = width.pieces(tally, answer)
+    chances = np.exp(logarithms(pieces, width.rate)) * pieces.counts
+    assert chances[pieces.starts <= 1].sum() > 0.98
