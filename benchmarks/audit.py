@@ -147,7 +147,7 @@ def row_of(name: str, about: str, evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def sharp(samples: int) -> Iterator[dict[str, Any]]:
+def sharp(only: list[str], samples: int) -> Iterator[dict[str, Any]]:
     """How near the bound comes to 1 on mechanisms whose promise is tight; ``samples`` of both secrets together."""
     cases: list[tuple[str, Callable[[float], tuple[Any, tuple[Any, Any]]]]] = [
         ("laplace", lambda d: (mdp.laplace(m.absolute()), (0.0, d))),
@@ -157,6 +157,8 @@ def sharp(samples: int) -> Iterator[dict[str, Any]]:
         ("sphere", lambda d: (mdp.laplace(m.great_circle() / 1000), ((0.0, 0.0), (0.0, d / 111.19492664)))),
     ]
     for name, make in cases:
+        if only and name not in only:
+            continue
         for distance in (0.1, 0.3, 1.0, 3.0, 10.0):
             mechanism, pair = make(distance)
             row: dict[str, Any] = {"mechanism": name, "distance": distance}
@@ -374,7 +376,7 @@ def main() -> None:
         rows_ = show("Sound mechanisms", innocent(options.only, int(options.samples)), options.json)
         print(f"accused: {sum(not row['holds'] for row in rows_)} of {len(rows_)}")
     if options.what in (None, "sharp"):
-        show("How near to the truth", sharp(int(2 * options.samples)), options.json)
+        show("How near to the truth", sharp(options.only, int(2 * options.samples)), options.json)
     if options.what in (None, "peers"):
         show("Peers", peers(options.only, options.seconds), options.json)
     if not options.json:
