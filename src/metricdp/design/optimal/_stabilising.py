@@ -17,10 +17,12 @@ import numpy as np
 
 from metricdp.exact.arrays import Floats
 
-__all__ = ["interior_point", "met", "near_prices", "never"]
+__all__ = ["interior_point", "met", "near_prices", "never", "solver"]
 
 _MOST_STEPS = 80
 _EVEN = 2.0**-49
+_LARGE = 500
+_BLOCK = 256
 
 
 def never() -> bool:
@@ -64,12 +66,12 @@ def interior_point(
         del scaled
         system[np.diag_indices(len(right))] += pull + 1e-15 * float(system.trace())
         try:
-            inverse = np.linalg.inv(system)
+            solve = solver(system)
         except np.linalg.LinAlgError:  # as near as floats can go
             break
 
         def step(target: Floats) -> tuple[Floats, Floats, Floats]:
-            dy = inverse @ (unmet + (ratio * off - target / spare) @ columns)  # noqa: B023  # used at once
+            dy = solve(unmet + (ratio * off - target / spare) @ columns)  # noqa: B023  # used at once
             ds = off - columns @ dy  # noqa: B023
             return target / spare - ratio * ds, dy, ds  # noqa: B023
 
@@ -98,13 +100,45 @@ def met(columns: Floats, weights: Floats, right: Floats, late: Callable[[], bool
         system = scaled.T @ scaled
         system[np.diag_indices(len(right))] += 1e-15 * float(system.trace()) / len(right)
         try:
-            step = found * (columns @ np.linalg.solve(system, missing))
+            step = found * (columns @ solver(system)(missing))
         except np.linalg.LinAlgError:
             return None
         if not (np.isfinite(step).all() and (found + step >= 0).all()):
             return None
         found = found + step
     return found if float(np.abs(right - found @ columns).max()) < 1e-12 * float(np.abs(right).max()) else None
+
+
+def solver(system: Floats) -> Callable[[Floats], Floats]:
+    """What solves the equations of a symmetric positive definite matrix, one right side after the other.
+
+    For many equations by Cholesky's factor, which takes a sixth of the time of an inverse; blocks on its diagonal are
+    inverted, the rest is products.
+
+    Raises:
+        numpy.linalg.LinAlgError: if the matrix is singular.
+
+    >>> solver(np.array([[2.0, 0.0], [0.0, 4.0]]))(np.array([1.0, 1.0])).tolist()
+    [0.5, 0.25]
+    """
+    if len(system) < _LARGE:
+        return np.linalg.inv(system).__matmul__
+    try:
+        factor = np.linalg.cholesky(system)
+    except np.linalg.LinAlgError:  # not definite, by rounding
+        return np.linalg.inv(system).__matmul__
+    blocks = [slice(start, min(start + _BLOCK, len(system))) for start in range(0, len(system), _BLOCK)]
+    inverses = [np.linalg.inv(factor[block, block]) for block in blocks]
+
+    def solve(right: Floats) -> Floats:
+        found = right.astype(np.float64)
+        for block, inverse in zip(blocks, inverses, strict=True):
+            found[block] = inverse @ (found[block] - factor[block, : block.start] @ found[: block.start])
+        for block, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
+            found[block] = inverse.T @ (found[block] - factor[block.stop :, block].T @ found[block.stop :])
+        return found
+
+    return solve
 
 
 def _length(values: Floats, change: Floats) -> float:
