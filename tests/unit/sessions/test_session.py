@@ -436,3 +436,17 @@ def test_what_cannot_be_added_up_is_not_released(table, tmp_path):
     with pytest.raises(ArgumentError, match="records = "):
         session.sanitize(tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_name_says_nothing_of_what_was_asked(table, policy, tmp_path):
+    """Questions whose answers or groups have the same names are not the same questions."""
+    with Ledger.create(tmp_path / "names.db") as ledger:
+        ledger.open_account("staff", policy_cap(policy, 4))
+        session = mdp.Session(table, policy, ledger)
+        assert not session.ask("select count(*) filter (where sex = 'F') as n from people").again
+        assert not session.ask("select count(*) filter (where sex = 'M') as n from people").again
+        assert session.ask("select count(*) filter (where sex = 'M') as men from people").again
+        bands = "select case when sex = '{}' then 'one' else 'two' end b, count(*) from people group by b"
+        assert not session.ask(bands.format("F")).again
+        assert not session.ask(bands.format("M")).again
+        assert session.balance.charges == 4

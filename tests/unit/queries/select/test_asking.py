@@ -508,3 +508,18 @@ def test_conditions_of_single_answers_and_bands():
     for (band,), row in zip(answers.groups, answers.found, strict=True):
         part = PEOPLE[young if band == "young" else ~young]
         assert [round(one.value) for one in row] == [len(part), (part["sex"] == "F").sum(), (part["sex"] == "M").sum()]
+
+
+def test_numbers_of_the_same_name_are_not_mixed_up():
+    """Long texts are shortened, and a name by 'as' may be the text of another number."""
+    long = "sum(case when age >= 18 and age < 60 and sex = 'F' and age <> 30 and age <> {} then 1 else 0 end)"
+    policy = Policy.parse(
+        "format = 2\nrecords = 4\n[columns]\n"
+        'sex = {type = "category", values = ["F", "M"], epsilon = 10000, missing = "refuse"}\n'
+        'age = {type = "integer", bounds = [0, 99], metric = "10000 discrete", missing = "refuse"}\n'
+    )
+    people = pa.table({"sex": ["F", "F", "F", "M"], "age": [20, 31, 32, 33]})
+    answers = ask(people, policy, f"select {long.format(31)} + 0 as a, {long.format(99)} + 0 as b from people")
+    assert [round(one.value) for one in answers.found[0]] == [2, 3]
+    answers = ask(people, policy, "select sum(age) as \"count(*)\", count(*) + 0 as n from people where sex = 'F'")
+    assert [round(one.value) for one in answers.found[0]] == [83, 3]
