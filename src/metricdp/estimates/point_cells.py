@@ -120,6 +120,11 @@ class ReleasedCells(Askable):
         """The columns that are there."""
         return tuple(column.columns[0] for column in self.table.policy.columns if column.release != "drop")
 
+    @property
+    def adds_truths(self) -> bool:
+        """They are 0 and 1."""
+        return True
+
     def column_type(self, name: str) -> ColumnType:
         """See `ReleasedTable.column`."""
         return self.table.column(name)

@@ -91,6 +91,11 @@ class Askable:
         return most
 
     @property
+    def adds_truths(self) -> bool:
+        """Whether truth values are added up and averaged as they are; else they are counted."""
+        return False
+
+    @property
     def rows(self) -> int:
         """The greatest number of records that are one person's; 1 where the policy names no person."""
         return 1 if self.policy.person is None else self.policy.person.rows

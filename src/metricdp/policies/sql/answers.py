@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
-from metricdp.policies.sql.conditions import Conditions, column_name, number_of, refuse, shown
+from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
+from metricdp.policies.sql.conditions import Conditions, column_name
 from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression
+from metricdp.policies.sql.joins import is_public
+from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import Predicate
+from metricdp.policies.sql.rewritten import rewritten
 from metricdp.policies.sql.statements import Aggregate, Kind, unlike
 
 __all__ = ["AGGREGATES", "MOMENTS", "AnswerReader"]
@@ -72,6 +77,9 @@ class AnswerReader:
             return self.expression(node.this, "", named)  # an answer is a number, whatever it is called
         if named is not None and isinstance(node, exp.Column) and node.name.casefold() in named:
             return named[node.name.casefold()]
+        plain = rewritten(node, self.policy)
+        if plain is not None:
+            return self.expression(plain, alias, named)
         return Asked(self._place(self._aggregate(node, alias)))
 
     def judged(self, node: Any, named: Mapping[str, Expression]) -> Expression:
@@ -122,9 +130,13 @@ class AnswerReader:
                 return self._distinct(node.this, name, only)
             if isinstance(node.this, exp.Star | exp.Literal) and not node.expressions:
                 return Aggregate("count", None, None, alias or ("count(*)" if only is None else name), only)
+            if self._computed(node.this):
+                return Aggregate("count", None, None, name, self._there(self._function(node.this), only))
             return Aggregate("count", self._argument(node), None, name, only)
         if isinstance(node, exp.Sum | exp.Avg):
             kind: Kind = "sum" if isinstance(node, exp.Sum) else "average"
+            if self._computed(node.this):
+                return self._through(kind, node.this, name, only)
             return Aggregate(kind, self._argument(node), None, name, only)
         if isinstance(node, exp.Min | exp.Median | exp.Max):
             p = 0 if isinstance(node, exp.Min) else 50 if isinstance(node, exp.Median) else 100
@@ -136,6 +148,50 @@ class AnswerReader:
         if type(node).__name__ in MOMENTS:
             return self._moment(node, name, only)
         raise refuse(node, f"one of {AGGREGATES} is asked, and what is computed from such")
+
+    # Functions of one column
+
+    def _computed(self, node: Any) -> bool:
+        """Whether what is aggregated is computed from a record's values, or is of a public table."""
+        from sqlglot import exp
+
+        bare = isinstance(node, exp.Column) and not is_public(node)
+        return not bare and not isinstance(node, exp.Distinct) and node.find(exp.Column) is not None
+
+    def _function(self, node: Any) -> CellFunction:
+        if len(self.conditions.joins.bases(node)) != 1:
+            raise ArgumentError(
+                f"{shown(node)}: an aggregate is of one column of the policy, or of a product of one with a column of a "
+                "public table: compute with its answers, as in sum(x) / count(*), or make the column before"
+            )
+        return self.conditions.take(self.conditions.joins.function(node))
+
+    def _there(self, function: CellFunction, only: Predicate | None) -> Predicate | None:
+        """The condition that a function has a value, where it lacks some, beside another."""
+        if None not in function.found:
+            return only
+        found = tuple(value is not None for value in function.found)
+        there = replace(function, text=f"{function.text} is not null", found=found)
+        condition = CellCondition(function.column, self.conditions.take(there))
+        return condition if only is None else only & condition
+
+    def _through(self, kind: Kind, node: Any, name: str, only: Predicate | None) -> Aggregate:
+        """The sum or the average of a function of one column, or of its product with another."""
+        from sqlglot import exp
+
+        column, inner = None, node.unnest()
+        if isinstance(inner, exp.Mul) and len(self.conditions.joins.bases(inner)) == 2:
+            ends = [one.unnest() for one in (inner.this, inner.expression)]
+            own = [one for one in ends if isinstance(one, exp.Column) and not is_public(one)]
+            if len(own) == 1:
+                column = self._column(own[0], shown(node))
+                inner = next(one for one in ends if one is not own[0])
+        function = self._function(inner)
+        if any(isinstance(value, bool) or not isinstance(value, int | Fraction | None) for value in function.found):
+            raise ArgumentError(f"{shown(inner)} holds no numbers to add up: write count(*) .. group by {shown(inner)}")
+        if not any(value is not None for value in function.found):
+            raise ArgumentError(f"{shown(inner)} has no value for any record that there can be")
+        return Aggregate(kind, column, None, name, self._there(function, only), through=function)
 
     def _distinct(self, node: Any, name: str, only: Predicate | None) -> Aggregate:
         """``count(distinct x)``: how many cells of the column have a record."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import operator
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -16,9 +15,13 @@ from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import CategoryCells, Cells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
 from metricdp.policies.sql.bands import Band
+from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
+from metricdp.policies.sql.joins import Joins, is_public
+from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import NamedColumn, Predicate, any_of, col, true_cells
+from metricdp.policies.sql.row_functions import like_pattern
 
-__all__ = ["Conditions", "column_name", "number_of", "refuse", "shown"]
+__all__ = ["Conditions", "column_name"]
 
 _COMPARE: dict[str, Callable[[NamedColumn, Any], Any]] = {
     "=": operator.eq,
@@ -31,8 +34,11 @@ _COMPARE: dict[str, Callable[[NamedColumn, Any], Any]] = {
 _FORMS = "=, <>, <, <=, >, >=, between, in, like, is null, and, or, not, with a column and values"
 
 
-def _merged(column: Cells, compared: list[Any]) -> Cells:
-    """The column with neighbouring cells made one, but for those that begin at or after a value compared with."""
+def _merged(column: Cells, compared: list[Any], cuts: Collection[Any] = ()) -> Cells:
+    """The column with neighbouring cells made one, but for those that begin at or after a value compared with.
+
+    And but for those that begin at a cut.
+    """
     if isinstance(column, NumberCells):
         return _cut(column, compared)
     if not isinstance(column, IntegerCells | DateCells):
@@ -45,6 +51,7 @@ def _merged(column: Cells, compared: list[Any]) -> Cells:
     else:
         numbers = [math.floor(Fraction(value)) for value in compared]
         wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
+    wanted |= {*cuts}
     edges: list[Any] = [start for start in column.starts[1:] if start in wanted]
     return type(column)(column.name, column.bounds, edges=edges, **rules)
 
@@ -66,40 +73,36 @@ def _next(value: Any) -> Decimal:
 
 def column_name(node: Any, policy: Askable) -> str:
     """The policy's name of a column in the statement, which may stand after that of the table."""
+    if is_public(node):
+        raise ArgumentError(
+            f"{shown(node)} is of a public table: it is added up, averaged, counted, compared and grouped by; for all "
+            f"else, ask for count(*) .. group by {shown(node)}, and compute from that, which costs nothing more"
+        )
     return policy.column(node.name).name
-
-
-def refuse(node: Any, instead: str) -> ArgumentError:
-    """The error for a part of a statement that is not answered."""
-    from sqlglot import exp
-
-    text = shown(node)
-    if isinstance(node, exp.WithinGroup):
-        return ArgumentError(f"{text}: a percentile is written percentile(x, 0.9)")
-    if isinstance(node, exp.Window | exp.Filter):
-        return ArgumentError(f"{text}: no windows and filters; put the condition into where, the columns into group by")
-    if isinstance(node, exp.Subquery | exp.Select):
-        return ArgumentError(f"{text}: no subqueries; {instead}")
-    return ArgumentError(f"{text}: {instead}")
-
-
-def shown(node: Any) -> str:
-    """A part of the statement as SQL, shortened; it is the asker's own text, and public."""
-    text = " ".join(node.sql(normalize_functions="lower").split())
-    text = text.replace("(DISTINCT ", "(distinct ").replace("variance_pop(", "var_pop(")
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Conditions:
     """Turns expressions into predicates, and remembers what each column is compared with."""
 
-    def __init__(self, policy: Askable) -> None:
-        self.policy = policy
+    def __init__(self, policy: Askable, joins: Joins | None = None) -> None:
+        self.policy, self.joins = policy, Joins(policy, {}) if joins is None else joins
         self.compared: dict[str, list[Any]] = {}
+        self.functions: dict[CellFunction, None] = {}
 
     def columns(self) -> tuple[Cells, ...]:
         """The columns in all conditions, with no more cells than they tell apart."""
-        return tuple(_merged(self.policy.column(name), values) for name, values in self.compared.items())
+        cuts: dict[str, set[Any]] = {}
+        for one in self.functions:
+            cuts.setdefault(one.column, set()).update(one.cuts)
+        return tuple(
+            _merged(self.policy.column(name), values, cuts.get(name, ())) for name, values in self.compared.items()
+        )
+
+    def take(self, function: CellFunction) -> CellFunction:
+        """Have the cells told apart for which a function differs."""
+        self.compared.setdefault(function.column, [])
+        self.functions[function] = None
+        return function
 
     def read(self, node: Any) -> Predicate:
         """The predicate of a parsed condition."""
@@ -113,6 +116,11 @@ class Conditions:
             return any_of([self.read(part) for part in node.flatten()])
         if isinstance(node, exp.Not):
             return ~self.read(node.this)
+        if self._computes(node):
+            function = self.take(self.joins.function(node))
+            condition = CellCondition(function.column, function)
+            condition.decide(function.cells)  # or it is refused here
+            return condition
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self._decided(node.this, node, [], lambda column: column.is_missing())
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
@@ -136,6 +144,17 @@ class Conditions:
             return self._decided(node.this, node, alike, lambda column: column.isin(alike))
         return self._compared(node)
 
+    def _computes(self, node: Any) -> bool:
+        """Whether a condition is more than a column of the policy beside values, and of one column still."""
+        from sqlglot import exp
+
+        ends = (node, node.this, node.args.get("expression"))
+        plain = [one for one in ends if isinstance(one, exp.Column) and not is_public(one)]
+        columns = list(node.find_all(exp.Column))
+        if not columns or (len(columns) == len(plain) == 1) or node.find(exp.Query, exp.AggFunc, exp.Window):
+            return False
+        return len(self.joins.bases(node)) == 1
+
     def band(self, case: Any, name: str) -> Band:
         """The groups that a ``case`` makes."""
         from sqlglot import exp
@@ -147,10 +166,13 @@ class Conditions:
                 raise ArgumentError(f"{shown(case)}: each branch of a case names a group, as in then 'young'")
             return str(node.this)
 
-        if case.this is not None:
-            raise ArgumentError(f"{shown(case)}: write case when x = .. then .. end, with a condition in each branch")
-        branches = [(self.read(one.this), label(one.args["true"])) for one in case.args["ifs"]]
-        return Band(name, tuple(branches), label(case.args.get("default")))
+        whens = [case] if isinstance(case, exp.If) else case.args["ifs"]
+        last = case.args.get("false" if isinstance(case, exp.If) else "default")
+        of = None if isinstance(case, exp.If) else case.this
+        conditions = [one.this if of is None else exp.EQ(this=of.copy(), expression=one.this) for one in whens]
+        named = [label(one.args["true"]) for one in whens]
+        read = [self.read(condition) for condition in conditions]
+        return Band(name, tuple(zip(read, named, strict=True)), label(last))
 
     def _alike(self, node: Any) -> list[str]:
         """The declared values of a column of text that are like a pattern."""
@@ -164,9 +186,8 @@ class Conditions:
         texts = [value for value in listed if isinstance(value, str)]
         if not texts:
             raise ArgumentError(f"{shown(node)}: like is for columns whose values are listed text")
-        wanted = "".join(".*" if one == "%" else "." if one == "_" else re.escape(one) for one in str(pattern.this))
-        flags = re.DOTALL | (re.IGNORECASE if isinstance(node, exp.ILike) else 0)
-        alike = [text for text in texts if re.fullmatch(wanted, text, flags)]
+        wanted = like_pattern(str(pattern.this), isinstance(node, exp.ILike))
+        alike = [text for text in texts if wanted.fullmatch(text)]
         if not alike:
             raise ArgumentError(f"{shown(node)}: none of the values that the policy lists is like that")
         return alike
@@ -247,12 +268,3 @@ class Conditions:
             except ValueError:
                 raise ArgumentError(f"{shown(node)}: a day is written date '2024-01-31'") from None
         raise refuse(whole, f"a column is compared with values, not with others; a condition is made of {_FORMS}")
-
-
-def number_of(literal: Any) -> int | Decimal:
-    """A number of the statement, exactly as it is written."""
-    text = str(literal.this)
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 30 else Decimal(text)
-    if isinstance(number, Decimal) and (len(text) > 60 or not -40 < number.adjusted() < 40):
-        raise ArgumentError(f"{text[:20]}: so large or small a number is not compared")  # it would fill the memory
-    return number

@@ -17,7 +17,7 @@ from metricdp.exact.level import rational
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, NumberCells, OrderedCells
 
-__all__ = ["NamedColumn", "Predicate", "any_of", "col", "compared_values", "true_cells"]
+__all__ = ["NamedColumn", "OneColumn", "Predicate", "any_of", "col", "compared_values", "true_cells"]
 
 Mask = NDArray[np.bool_]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
@@ -86,7 +86,7 @@ def compared_values(predicate: Predicate | None) -> dict[str, list[Any]]:
         for part in (predicate.one, predicate.two) if isinstance(predicate, _Both) else predicate.parts:
             for name, values in compared_values(part).items():
                 found.setdefault(name, []).extend(values)
-    elif isinstance(predicate, _OneColumn):
+    elif isinstance(predicate, OneColumn):
         found[predicate.name] = [predicate.value] if isinstance(predicate, _Compared) else []
     return found
 
@@ -147,7 +147,7 @@ def any_of(parts: Sequence[Predicate]) -> Predicate:
 
 
 @dataclass(frozen=True)
-class _OneColumn(Predicate):
+class OneColumn(Predicate):
     """A condition on one column, decided for its cells and spread over the universe's."""
 
     name: str
@@ -169,7 +169,7 @@ class _OneColumn(Predicate):
 
 
 @dataclass(frozen=True)
-class _Compared(_OneColumn):
+class _Compared(OneColumn):
     sign: Comparison
     value: Any
 
@@ -206,7 +206,7 @@ class _Compared(_OneColumn):
 
 
 @dataclass(frozen=True)
-class _Special(_OneColumn):
+class _Special(OneColumn):
     which: Literal["missing", "other"]
 
     def decide(self, column: Cells) -> tuple[Mask, Mask]:

@@ -11,9 +11,13 @@ from metricdp.errors import ArgumentError, MissingExtraError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
 from metricdp.policies.sql.bands import Band
-from metricdp.policies.sql.conditions import Conditions, column_name, shown
+from metricdp.policies.sql.cell_functions import CellBand, CellFunction
+from metricdp.policies.sql.conditions import Conditions, column_name
 from metricdp.policies.sql.expressions import Asked, Expression, Kept, Shown
+from metricdp.policies.sql.joins import Joins, is_public
+from metricdp.policies.sql.nodes import shown
 from metricdp.policies.sql.predicates import Predicate
+from metricdp.policies.sql.public_tables import PublicTable
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -23,7 +27,6 @@ __all__ = ["Aggregate", "Select", "join_selects", "read_select", "unlike"]
 Kind = Literal["count", "sum", "average", "percentile", "distinct", "moment"]
 
 _CLAUSES = {
-    "joins": "a join: a question is about one table; join before, and give the policy the joined table",
     "laterals": "a join: a question is about one table; join before, and give the policy the joined table",
     "distinct": "select distinct: the groups of 'group by' come from the policy, each once",
     "qualify": "qualify: write having, which judges groups by their noisy answers",
@@ -45,6 +48,7 @@ class Aggregate:
         only: which records of the group it is of, by ``filter (where ..)`` or a ``case``; None for all.
         function: of a moment, which one: "var_pop", "corr" and so on; see `MOMENTS`.
         second: of a moment of two columns, the second as it is written; None elsewhere.
+        through: the function of a column whose values are added up, or multiply those of ``column``; None elsewhere.
     """
 
     kind: Kind
@@ -54,11 +58,16 @@ class Aggregate:
     only: Predicate | None = None
     function: str = ""
     second: str | None = None
+    through: CellFunction | None = None
 
     @property
     def what(self) -> tuple[Any, ...]:
         """All but the name: two that agree in it are the same number."""
-        return self.kind, self.column, self.p, repr(self.only), self.function, self.second
+        return self.kind, self.column, self.p, repr(self.only), self.function, self.second, *self._of
+
+    @property
+    def _of(self) -> tuple[str, ...]:
+        return () if self.through is None else (self.through.column, self.through.text)
 
     @property
     def identity(self) -> str:
@@ -80,6 +89,8 @@ class Select:
         bands: the groups that the question makes itself, by name.
         kept: which groups are shown, and in which order, by their noisy answers.
         compared: what each column is compared with, in all conditions.
+        functions: those of single columns that it computes.
+        public: the public tables that it joins.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -88,14 +99,20 @@ class Select:
     groups: tuple[str, ...]
     text: str
     shown: tuple[Shown, ...] = ()
-    bands: dict[str, Band] = field(default_factory=dict)
+    bands: dict[str, Band | CellBand] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
+    functions: tuple[CellFunction, ...] = ()
+    public: tuple[PublicTable, ...] = ()
     compared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def records(self) -> tuple[str, ...]:
-        """Which records are asked about and how they are grouped, as text: the condition, then the groups."""
-        return repr(self.where), *(repr(self.bands[name]) if name in self.bands else name for name in self.groups)
+        """Which records are asked about and how they are grouped, as text, with what joined public tables hold."""
+        return (
+            repr(self.where),
+            *(repr(self.bands[name]) if name in self.bands else name for name in self.groups),
+            *(table.digest for table in self.public),
+        )
 
     def asking(self, aggregates: Sequence[Aggregate], text: str) -> Select:
         """A question for these aggregates about the same records and groups, all of which are shown."""
@@ -109,7 +126,8 @@ class Select:
             ArgumentError: with the part that is too much.
         """
         more = {
-            "bands of a case": bool(self.bands),
+            "bands of a case": any(isinstance(one, Band) for one in self.bands.values()),
+            "functions of columns": bool(self.functions),
             "conditions of single answers": any(one.only is not None for one in self.aggregates),
             "variances, correlations and slopes": any(one.kind == "moment" for one in self.aggregates),
             "numbers of distinct values": any(one.kind == "distinct" for one in self.aggregates),
@@ -123,13 +141,19 @@ class Select:
                 )
 
 
-def read_select(text: str, policy: Askable) -> Select:
+def read_select(text: str, policy: Askable, public: Mapping[str, PublicTable] | None = None) -> Select:
     """Read ``select ANSWERS [from ..] [where ..] [group by ..] [having ..] [order by ..] [limit ..]``.
 
     The name after ``from`` is whatever you like: there is one table. Conditions compare columns with values by ``=``,
     ``<>``, ``<``, ``<=``, ``>``, ``>=``, ``between``, ``in``, ``like``, ``is null``, joined by ``and``, ``or``,
     ``not``. Answers are aggregates and what is computed from them. What comes after the noise costs nothing: ``having``
-    and ``order by`` judge groups by their noisy answers.
+    and ``order by`` judge groups by their noisy answers. Values of one column can be computed with, as in
+    ``year(joined)``, and a public table can be joined on a column of the policy.
+
+    Args:
+        text: the statement.
+        policy: which columns there are.
+        public: the public tables that it may join, by their names without capitals.
 
     Raises:
         ArgumentError: anything else, with the reason and the nearest thing that can be asked.
@@ -150,7 +174,7 @@ def read_select(text: str, policy: Askable) -> Select:
         raise MissingExtraError("sqlglot", "queries") from None
     try:
         statements = [statement for statement in sqlglot.parse(text) if statement is not None]
-        return _select(statements, text, policy)
+        return _select(statements, text, policy, Joins(policy, public or {}))
     except SqlglotError:
         raise ArgumentError(
             "the question cannot be read as SQL; write: select count(*) from people where age >= 18 group by sex"
@@ -159,7 +183,7 @@ def read_select(text: str, policy: Askable) -> Select:
         raise ArgumentError("the question is nested too deeply; write x in (1, 2, 3) in place of many 'or'") from None
 
 
-def _select(statements: list[Any], text: str, policy: Askable) -> Select:
+def _select(statements: list[Any], text: str, policy: Askable, joins: Joins) -> Select:
     from sqlglot import exp
 
     from metricdp.policies.sql.answers import AGGREGATES, AnswerReader
@@ -170,16 +194,19 @@ def _select(statements: list[Any], text: str, policy: Askable) -> Select:
     from metricdp.policies.sql.subqueries import flattened
 
     wheres = flattened(statement)
+    conditions = Conditions(policy, joins)
+    matched = joins.read(statement)
+    for one in matched:
+        conditions.take(one.function)
     _refuse_clauses(statement)
-    conditions = Conditions(policy)
-    where = None
-    for node in wheres:
-        found = conditions.read(node)
+    where: Predicate | None = None
+    for found in [*matched, *(conditions.read(node) for node in wheres)]:
         where = found if where is None else where & found
-    bands: dict[str, Band] = {}
-    groups = tuple(_groups(statement, policy, conditions, bands))
+    bands: dict[str, Band | CellBand] = {}
+    grouped: dict[str, str] = {}
+    groups = tuple(_groups(statement, policy, conditions, bands, grouped))
     answers = AnswerReader(policy, conditions, groups)
-    shown_columns = tuple(_shown(statement, answers, groups, bands))
+    shown_columns = tuple(_shown(statement, answers, groups, grouped))
     kept = _kept(statement, answers, shown_columns, groups)
     return Select(
         tuple(answers.found),
@@ -190,6 +217,8 @@ def _select(statements: list[Any], text: str, policy: Askable) -> Select:
         shown_columns,
         bands,
         kept,
+        tuple(conditions.functions),
+        tuple(one.table for one in joins.joined.values()),
         conditions.compared,
     )
 
@@ -210,11 +239,18 @@ def join_selects(questions: Sequence[Select], policy: Askable) -> Select:
     for one in questions:
         for name, values in one.compared.items():
             conditions.compared.setdefault(name, []).extend(values)
+        for function in one.functions:
+            conditions.take(function)
         for aggregate in one.aggregates:
             if all(aggregate.what != known.what for known in aggregates):
                 aggregates.append(unlike(aggregate, aggregates))
     joined = first.asking(aggregates, "; ".join(dict.fromkeys(one.text for one in questions)))
-    return replace(joined, conditions=conditions.columns(), compared=conditions.compared)
+    return replace(
+        joined,
+        conditions=conditions.columns(),
+        functions=tuple(conditions.functions),
+        compared=conditions.compared,
+    )
 
 
 def unlike(aggregate: Aggregate, others: Sequence[Aggregate]) -> Aggregate:
@@ -235,7 +271,14 @@ def _refuse_clauses(statement: exp.Select) -> None:
 # Groups
 
 
-def _groups(statement: exp.Select, policy: Askable, conditions: Conditions, bands: dict[str, Band]) -> Iterator[str]:
+def _groups(
+    statement: exp.Select,
+    policy: Askable,
+    conditions: Conditions,
+    bands: dict[str, Band | CellBand],
+    grouped: dict[str, str],
+) -> Iterator[str]:
+    """The names of the groups; ``bands`` and ``grouped``, by the text of what they are, are filled on the way."""
     from sqlglot import exp
 
     group = statement.args.get("group")
@@ -246,16 +289,21 @@ def _groups(statement: exp.Select, policy: Askable, conditions: Conditions, band
         raise ArgumentError("after group by stand names of columns and nothing else")
     for item in group.expressions:
         meant, name = _meant(item, statement)
-        if isinstance(meant, exp.Case):
-            band = conditions.band(meant, name or shown(meant))
-            name, bands[band.name] = band.name, band
-        elif isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star):
+        if isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star) and not is_public(meant):
             name = column_name(meant, policy)
+        elif isinstance(meant, exp.Case | exp.If) and _names_groups(meant):
+            name = name or shown(meant)
+            bands[name] = conditions.band(meant, name)
+        elif meant.find(exp.Column) is not None and not meant.find(*_no_values()):
+            name = name or (meant.name if isinstance(meant, exp.Column) else shown(meant))
+            bands[name] = CellBand(name, conditions.take(conditions.joins.function(meant)))
+            _ = bands[name].labels  # or it is refused here
         else:
             raise ArgumentError(
-                f"group by {shown(item)}: groups are the cells of a column, or the bands of a case: write its name, or "
-                "case when age < 18 then 'young' else 'old' end"
+                f"group by {shown(item)}: groups are the cells of a column, a function of them such as year(joined), or "
+                "the bands of a case: write its name, or case when age < 18 then 'young' else 'old' end"
             )
+        grouped[meant.sql()] = name
         if name in seen:
             raise ArgumentError(f"group by names {name!r} twice")
         seen.add(name)
@@ -273,18 +321,35 @@ def _meant(item: Any, statement: exp.Select) -> tuple[Any, str]:
             raise ArgumentError(f"group by {shown(item)}: there is no such column of the answers; write its name")
         item = columns[place]
     if isinstance(item, exp.Column) and len(item.parts) == 1:
-        aliases = (one for one in columns if isinstance(one, exp.Alias) and isinstance(one.this, exp.Case | exp.Column))
-        item = next((one for one in aliases if one.alias == item.name), item)
+        aliases = (one for one in columns if isinstance(one, exp.Alias) and one.find(exp.AggFunc) is None)
+        item = next((one for one in aliases if one.alias.casefold() == item.name.casefold()), item)
     inner, name = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
-    if isinstance(inner, exp.Case) and not name:
+    if not name:
         name = next((one.alias for one in columns if isinstance(one, exp.Alias) and one.this == inner), "")
-    return inner, name
+    return inner.unnest(), name
+
+
+def _no_values() -> tuple[Any, ...]:
+    """What is no value of a record."""
+    from sqlglot import exp
+
+    return exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple
+
+
+def _names_groups(case: Any) -> bool:
+    """Whether each branch of a case is a label."""
+    from sqlglot import exp
+
+    whens = [case] if isinstance(case, exp.If) else case.args["ifs"]
+    last = case.args.get("false" if isinstance(case, exp.If) else "default")
+    labels = [*(one.args["true"] for one in whens), *([] if last is None else [last])]
+    return all(isinstance(one, exp.Literal | exp.Null) for one in labels)
 
 
 # Answers
 
 
-def _shown(statement: exp.Select, answers: Any, groups: tuple[str, ...], bands: dict[str, Band]) -> Iterator[Shown]:
+def _shown(statement: exp.Select, answers: Any, groups: tuple[str, ...], grouped: dict[str, str]) -> Iterator[Shown]:
     from sqlglot import exp
 
     from metricdp.policies.sql.answers import AGGREGATES
@@ -292,11 +357,9 @@ def _shown(statement: exp.Select, answers: Any, groups: tuple[str, ...], bands: 
     names: list[str] = []
     for item in statement.expressions:
         inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, "")
-        if isinstance(inner, exp.Case) and (alias or shown(inner)) in bands:
+        if inner.unnest().sql() in grouped or (isinstance(inner, exp.Column) and inner.name in grouped.values()):
             continue  # groups are shown anyway
         if isinstance(inner, exp.Column) and not isinstance(inner.this, exp.Star):
-            if alias in bands or inner.name in bands:
-                continue
             name = column_name(inner, answers.policy)
             if name not in groups:
                 raise ArgumentError(

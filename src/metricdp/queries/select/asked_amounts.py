@@ -10,8 +10,9 @@ from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
 from metricdp.policies.cells.ordered import DateCells
+from metricdp.policies.sql.cell_functions import CellFunction
 from metricdp.policies.sql.statements import Aggregate, Select
-from metricdp.queries.select.amounts import Amount
+from metricdp.queries.select.amounts import Amount, CellWeights
 from metricdp.queries.select.division import Division
 from metricdp.queries.select.moments import Moment, Role
 from metricdp.queries.select.totals import bounds_of, check_numbers, holds_numbers
@@ -49,16 +50,48 @@ class AskedAmounts:
             self._refuse_days(aggregate)
         if aggregate.kind == "count":
             return (Amount("count", self._counted(aggregate.column), group, only=only),)
+        weights = None if aggregate.through is None else self._weights(aggregate.through)
         if aggregate.kind == "sum":
-            return (Amount("sum", aggregate.column, group, only=only),)
+            return (Amount("sum", aggregate.column, group, only=only, weights=weights),)
         if aggregate.kind == "average":
-            assert aggregate.column is not None
             number = Amount("count", self._counted(aggregate.column), group, only=only)
-            return Amount("sum", aggregate.column, group, self._centre(aggregate.column), only), number
+            return Amount("sum", aggregate.column, group, self._middle(aggregate), only, weights=weights), number
         if aggregate.kind == "moment":
             moment = self.moment(aggregate)
             return tuple(self._of_moment(aggregate, moment, role, group, only) for role in moment.roles)
         return ()
+
+    @cached_property
+    def _known_weights(self) -> dict[CellFunction, CellWeights]:
+        return {}
+
+    def _weights(self, through: CellFunction) -> CellWeights:
+        """The numbers of a function, for each cell as it divides the records."""
+        if through not in self._known_weights:
+            (column,) = (one for one in self.division.columns if one.name == through.column)
+            values = tuple(Fraction(value or 0) for value in through.values(column))
+            self._known_weights[through] = CellWeights(through.column, values)
+        return self._known_weights[through]
+
+    def bounds(self, aggregate: Aggregate) -> tuple[Fraction, Fraction]:
+        """The least and the greatest that one record can add to a sum."""
+        own = None if aggregate.column is None else bounds_of(self.policy.column(aggregate.column))
+        if aggregate.through is None:
+            assert own is not None
+            return Fraction(own[0]), Fraction(own[1])
+        ends = [Fraction(value) for value in aggregate.through.found if value is not None]
+        if own is None:
+            return min(ends), max(ends)
+        products = [Fraction(one) * two for one in own for two in (min(ends), max(ends))]
+        return min(products), max(products)
+
+    def _middle(self, aggregate: Aggregate) -> Fraction:
+        """What an average is counted from."""
+        if aggregate.through is None:
+            assert aggregate.column is not None
+            return self._centre(aggregate.column)
+        asked = any(one.kind == "sum" and one.through == aggregate.through for one in self.select.aggregates)
+        return Fraction(0) if asked or aggregate.column is not None else sum(self.bounds(aggregate)) / Fraction(2)
 
     def _refuse_days(self, aggregate: Aggregate) -> None:
         for name in (aggregate.column, aggregate.second):

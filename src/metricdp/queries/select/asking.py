@@ -15,6 +15,7 @@ from metricdp.metrics import Guarantee
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.ordered import DateCells
 from metricdp.policies.policy import Policy
+from metricdp.policies.sql.public_tables import PublicTable, public_tables
 from metricdp.policies.sql.statements import Aggregate, Select, read_select
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asked_amounts import AskedAmounts
@@ -29,7 +30,6 @@ from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import (
     LinearPart,
-    bounds_of,
     check_records,
     why_shared,
 )
@@ -51,6 +51,7 @@ def ask(
     policy: Policy | str | Path | Mapping[str, Any],
     question: str,
     *,
+    public: Mapping[str, Any] | None = None,
     engine: Any = None,
     time_limit: float | None = None,
     progress: Progress | None = None,
@@ -65,6 +66,9 @@ def ask(
         source: a file or a frame, or what else `histogram` takes.
         policy: the cells of the columns, the number of records and the metric; or the path of a file that has them.
         question: ``select AGGREGATES [from ..] [where CONDITION] [group by COLUMNS]``; see `read_select`.
+        public: tables that anybody may see, by the names that the question calls them: ``{"regions": "regions.csv"}``
+            for ``.. from people join regions on people.state = regions.state ..``. A record's value in a column of the
+            policy decides its row, so that this spends what a question about that column does.
         engine: "spark", or a connection of ibis, where the source is a table's name there.
         time_limit: seconds for sharing out the noise; then the best so far is used. See `allocate`.
         progress: told while noise is shared out; see `allocate`.
@@ -97,7 +101,8 @@ def ask(
     """
     rules = Policy.of(policy)
     rules.refuse_without_ledger(charged=False)
-    return Asking.of(question, rules.askable).answer(source, engine, time_limit=time_limit, progress=progress)
+    asking = Asking.of(question, rules.askable, public=public_tables(public))
+    return asking.answer(source, engine, time_limit=time_limit, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +122,15 @@ class Asking:
     scale: Fraction = Fraction(1)
 
     @classmethod
-    def of(cls, question: str, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
-        """Read a question against a policy; see `made`."""
-        return cls.made(read_select(question, policy), policy, scale)
+    def of(
+        cls,
+        question: str,
+        policy: Askable,
+        scale: Fraction = Fraction(1),
+        public: Mapping[str, PublicTable] | None = None,
+    ) -> Asking:
+        """Read a question against a policy, and perhaps public tables beside it; see `made`."""
+        return cls.made(read_select(question, policy, public), policy, scale)
 
     @classmethod
     def made(cls, select: Select, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
@@ -250,8 +261,7 @@ class Asking:
             elif aggregate.kind in ("count", "sum"):
                 bars[aggregate.name] = max((noisy[amount].bar(confidence) for (amount,) in amounts), default=0.0)
             elif aggregate.kind == "average" and all(count in known for _, count in amounts):
-                assert aggregate.column is not None
-                bounds = bounds_of(self.policy.column(aggregate.column))
+                bounds = self._asked.bounds(aggregate)
                 bars[aggregate.name] = max(
                     widest_average(noisy[total], noisy[count], total.centre, bounds, known[count], len(groups))
                     for total, count in amounts
@@ -375,14 +385,13 @@ class Asking:
             return TableAnswer(first.value, first.bar(CONFIDENCE), 2 * first.bar(CONFIDENCE) < records)
         if aggregate.kind == "moment":
             return self._asked.moment(aggregate).answer(noisy, amounts, records)
-        assert aggregate.column is not None
-        low, high = (Fraction(bound) for bound in bounds_of(self.policy.column(aggregate.column)))
+        low, high = self._asked.bounds(aggregate)
         if aggregate.kind == "sum":
             bar = first.bar(CONFIDENCE)
             span = records * (max(high, Fraction(0)) - min(low, Fraction(0)))
             return TableAnswer(first.value, bar, 2 * Fraction(bar) < span)
         found = average(first, noisy[1], amounts[0].centre, (low, high), records)
-        column = self.policy.column(aggregate.column)
+        column = None if aggregate.column is None else self.policy.column(aggregate.column)
         return as_day(found, column.bounds) if isinstance(column, DateCells) else found
 
     def _percentile_answers(self, name: str, source: Any, engine: Any) -> tuple[list[TableAnswer], Part]:

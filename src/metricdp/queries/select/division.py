@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,14 @@ class Division:
         """The cells of a group, or of those of it that a condition of an aggregate leaves."""
         cells: NDArray[np.bool_] = self.group == group
         return cells if only is None else cells & self.only[only]
+
+    def spread(self, name: str, values: Sequence[Any]) -> NDArray[Any]:
+        """Something that one column's cells have, for each cell of all of them."""
+        axis, along = self.names.index(name), [1] * len(self.shape)
+        along[axis] = self.shape[axis]
+        own = np.empty(len(values), dtype=object)
+        own[:] = values
+        return np.broadcast_to(own.reshape(along), self.shape).ravel()
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from metricdp.queries.select.amounts import Amount
@@ -117,7 +118,10 @@ def _supposed(asking: Asking, amount: Amount, size: float) -> float:
     """What an amount would be."""
     if amount.kind == "count":
         return size
-    low, high = (float(bound) for bound in bounds_of(asking.policy.column(str(amount.column))))
+    ends = (Fraction(1), Fraction(1)) if amount.weights is None else amount.weights.bounds
+    own = (1, 1) if amount.column is None else bounds_of(asking.policy.column(amount.column))
+    products = [float(one * two) for one in ends for two in own]
+    low, high = min(products), max(products)
     if amount.kind == "sum":
         return size * ((low + high) / 2 - float(amount.centre))
     return size * ((high - low) ** 2 / 12 - float(amount.shift)) if amount.column == amount.second else 0.0

@@ -60,7 +60,7 @@ def single(linear: LinearPart, allocation: Allocation | GroupNoise) -> Single | 
         return None  # what is known of the others limits the answers, and the theorem does not speak of that
     (place,), policy = noisy, linear.policy
     amount = linear.amounts[place]
-    if amount.kind == "product":
+    if amount.kind == "product" or amount.weights is not None:
         return None
     try:
         if amount.kind == "count":

@@ -201,6 +201,11 @@ class LinearPart:
             number = Fraction(int(read.by_cell(None, amount.known)[inside].sum()))
             if amount.kind == "count":
                 answers.append(number)
+            elif amount.weights is not None:
+                by = self.division.spread(amount.weights.column, amount.weights.values)[inside]
+                each = read.by_cell(amount.column, amount.known)[inside].tolist()
+                found = sum((Fraction(one) * weight for one, weight in zip(each, by, strict=True)), Fraction(0))
+                answers.append(found - (number * amount.centre if amount.column is None else 0))
             elif amount.kind == "sum":
                 answers.append(added(amount.column) - number * amount.centre)
             else:
