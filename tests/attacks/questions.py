@@ -303,6 +303,52 @@ def statements(draw: Any, columns: tuple[Declared, ...]) -> str:
     return f"select {', '.join(asked)} from t{where}{' group by ' + ', '.join(groups) if groups else ''}"
 
 
+@st.composite
+def quartered(draw: Any) -> tuple[str, tuple[Declared, ...], str]:
+    """A policy with a column of few integers, its columns, and a question for several of its percentiles."""
+    size = draw(st.sampled_from(["records = 2", "capacity = 2\nabsent = 0.5", "capacity = 2\nabsent = 3"]))
+    level, high = draw(metric_of_numbers(False)), draw(st.integers(1, 4))
+    line = Declared(
+        "x",
+        entry_of("integer", level, bounds=[0, high]),
+        pa.int64(),
+        (*range(high + 1),),
+        None,
+        tuple(map(str, range(high + 1))),
+        True,
+    )
+    columns = (line, draw(truths("y"))) if draw(st.booleans()) else (line,)
+    shares = draw(st.lists(st.sampled_from(["0.1", "0.25", "0.5", "0.6", "0.9"]), min_size=2, max_size=3, unique=True))
+    asked = ", ".join(f"percentile(x, {share})" for share in shares)
+    rest = draw(st.sampled_from(["", " group by y", " where y"])) if len(columns) > 1 else ""
+    lines = ["format = 2", size, "[columns]", *(f"{column.name} = {column.entry}" for column in columns)]
+    return "\n".join(lines) + "\n", columns, f"select {asked} from t{rest}"
+
+
+@st.composite
+def joined(draw: Any, columns: tuple[Declared, ...]) -> tuple[dict[str, Any], str]:
+    """A public table for the values of the first column, and a question that joins it; or one of a function of it."""
+    first, other = columns[0], columns[-1]
+    there = [value for value in first.values if value is not None and value == value]  # NaN is no key
+    keys = draw(st.lists(st.sampled_from(there), min_size=1, unique=True))
+    if any(isinstance(key, dt.datetime) for key in keys):
+        keys = list(dict.fromkeys(key.date() for key in keys))
+    numbers = st.sampled_from([None, 0, 1, -2, 2.5, 10])
+    public = {
+        "k": keys,
+        "g": [draw(st.sampled_from(["one", "two", None])) for _ in keys],
+        "n": pa.array([draw(numbers) for _ in keys], pa.float64()),
+    }
+    asked = ["count(*)", "count(*)", "count(r.n)", "sum(r.n)", "avg(r.n)", "count(*) filter (where r.g = 'one')"]
+    asked += [f"sum(t.{other.name} * r.n)", f"sum(t.{other.name} * 2)"] if other.numbers is True else []
+    asked += [f"median(t.{other.name})"] if other.numbers else []
+    chosen = draw(st.lists(st.sampled_from(asked), min_size=1, max_size=2, unique=True))
+    where = draw(st.sampled_from(["", "", " where r.n > 0", " where r.g = 'two' or r.n is null", " where r.n * 2 < 3"]))
+    group = draw(st.sampled_from(["", " group by r.g", " group by r.n", " group by coalesce(r.g, 'none')"]))
+    join = draw(st.sampled_from(["join", "left join"]))
+    return {"r": public}, f"select {', '.join(chosen)} from t {join} r on t.{first.name} = r.k{where}{group}"
+
+
 def measured(column: Declared, value: Any, names: set[Any] | None) -> Any:
     """The value as the policy's metric measures it: a day, a word, and by its cell's name where a list lacks it."""
     if names is not None and value is not None and value not in names:

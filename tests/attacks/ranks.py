@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from metricdp.queries.select.rank_scores import ValueTally
+from metricdp.queries.select.joint_percentiles import joint_percentiles
+from metricdp.queries.select.joint_ranks import drawn_together
+from metricdp.queries.select.rank_scores import RankScores, ValueTally
 from tests.attacks.exact_sums import Sum
 
 
@@ -17,6 +21,13 @@ def draw_by_rank(asking) -> None:
     for part in asking.percentiles.values():
         if part.by_rank is not None:
             vars(part).update(ranks=part.by_rank, plan=None)
+
+
+def draw_together(asking, finer: int = 2) -> None:
+    """Draw the percentiles of each column together, whether or not that is better; each place has a few points."""
+    draw_by_rank(asking)
+    found = joint_percentiles(asking.percentiles, drawn_together)
+    vars(asking)["joint"] = tuple(replace(one, ranks=replace(one.ranks, finer=finer)) for one in found)
 
 
 def tally_of(places) -> ValueTally:
@@ -69,6 +80,74 @@ def told_by_draw(ranks, here: ValueTally, there: ValueTally) -> float:
         here_w, there_w = (logarithms(ranks.width.pieces(tally, place), ranks.width.rate) for tally in (here, there))
         for sign in (1, -1):  # both draws together
             most = max(most, sign * float(one[place] - two[place]) + float((sign * (here_w - there_w)).max()))
+    return most
+
+
+def law_together(ranks, values: list[int]) -> dict[tuple[int, ...], float]:
+    """The chance of each combination of places, over all points that the records may be put at."""
+    total: dict[tuple[int, ...], float] = {}
+    ways = list(itertools.product(range(ranks.finer), repeat=len(values)))
+    last, many = ranks.places * ranks.finer - 1, len(ranks.percents)
+    for way in ways:
+        points = [value * ranks.finer + at for value, at in zip(values, way, strict=True)]
+        partly = [({-1: -1, many: last}, 1.0 / len(ways))]
+        for node in ranks.nodes:
+            laws: dict[tuple[int, int], list[tuple[int, float]]] = {}
+            further = []
+            for found, chance in partly:
+                first, end = found[node.low] + 1, found[node.high]
+                if (first, end) not in laws:
+                    laws[first, end] = _points_of(node, ranks.rates[node.level], points, first, end)
+                further += [(found | {node.place: point}, chance * own) for point, own in laws[first, end]]
+            partly = further
+        for found, chance in partly:
+            key = tuple(found[place] // ranks.finer for place in range(many))
+            total[key] = total.get(key, 0.0) + chance
+    return total
+
+
+def _points_of(node, rate: Fraction, points: list[int], first: int, end: int) -> list[tuple[int, float]]:
+    """The chance of each point of a part of the line."""
+    if first > end:
+        return [(end, 1.0)]
+    inside = tally_of([point - first for point in points if first <= point <= end])
+    chances = np.exp(law(RankScores(node.target, end - first + 1).pieces(inside), rate, end - first + 1))
+    return [(first + place, float(chance)) for place, chance in enumerate(chances)]
+
+
+def told_together(together, here: list[ValueTally], there: list[ValueTally]) -> Sum:
+    """What percentiles that are drawn together tell of two tables, with the error bars of all of them."""
+    found = math.fsum(_told_of_group(together, one, two) for one, two in zip(here, there, strict=True))
+    return Sum(max(Fraction(0), Fraction(found) - Fraction(1, 10**9)))
+
+
+def _told_of_group(together, here: ValueTally, there: ValueTally) -> float:
+    known = vars(together).setdefault("laws", {})
+    keys = [(*tally.values.repeat(tally.counts).tolist(),) for tally in (here, there)]
+    if keys[0] == keys[1]:
+        return 0.0
+    if frozenset(keys) not in known:
+        known[frozenset(keys)] = _most_told(together, keys, here, there)
+    return known[frozenset(keys)]
+
+
+def _most_told(together, keys, here: ValueTally, there: ValueTally) -> float:
+    one, two = (law_together(together.ranks, list(values)) for values in keys)
+    assert abs(sum(one.values()) - 1) < 1e-9
+    widths = [part.ranks.width for part in together.named.values()]
+    bars = [
+        {
+            place: logarithms(width.pieces(here, place), width.rate) - logarithms(width.pieces(there, place), width.rate)
+            for place in range(together.ranks.places)
+        }
+        for width in widths
+    ]
+    most = 0.0
+    for places, chance in one.items():
+        for sign in (1, -1):
+            told = sign * math.log(chance / two[places])
+            told += sum(float((sign * bar[place]).max()) for bar, place in zip(bars, places, strict=True))
+            most = max(most, told)
     return most
 
 

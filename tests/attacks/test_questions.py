@@ -32,7 +32,9 @@ from metricdp.exact.level import Level
 from metricdp.metrics.finite import Listed
 from metricdp.policies import Policy
 from metricdp.policies.cells.ordered import IntegerCells
+from metricdp.policies.sql.public_tables import public_tables
 from metricdp.queries.select.asking import Asking, ask
+from metricdp.queries.select.joint_ranks import JointRanks
 from metricdp.queries.select.single_number import single
 from metricdp.queries.select.value_line import LineTally
 from metricdp.queries.universes.engines.codes import Coded
@@ -45,8 +47,8 @@ from metricdp.queries.workloads.workload import Workload
 from metricdp.sources import open_sql
 from tests.attacks.effort import attack
 from tests.attacks.exact_sums import Sum, least, most
-from tests.attacks.questions import Declared, measured, policies, statements
-from tests.attacks.ranks import draw_by_rank, tally_of, told
+from tests.attacks.questions import Declared, joined, measured, policies, quartered, statements
+from tests.attacks.ranks import draw_by_rank, draw_together, tally_of, told, told_together
 
 MOST_KINDS = 150
 MOST_DRAWN = 20
@@ -93,10 +95,12 @@ def days_from(bounds, values):
 class Audit:
     """A question under a policy, and every record that a table can hold."""
 
-    def __init__(self, text, columns, question, by_rank=False):
+    def __init__(self, text, columns, question, by_rank=False, together=False, public=None):
         self.policy = Policy.parse(text).askable
-        self.asking = Asking.of(question, self.policy)
-        if by_rank:
+        self.asking = Asking.of(question, self.policy, public=public_tables(public))
+        if together:
+            draw_together(self.asking)
+        elif by_rank:
             draw_by_rank(self.asking)
         self.columns = [column for column in columns if column.name in self.asking.columns]
         self.values, self.cells, self.known, self.added, self.distances = {}, {}, {}, {}, {}
@@ -164,12 +168,16 @@ class Audit:
 
     def group(self, kind):
         """The group of a record; -1 where the condition leaves it out."""
+        return int(self.asking.division.group[self.cell(kind)])
+
+    def cell(self, kind):
+        """The place of a record's cell in the division."""
         division = self.asking.division
         if not division.columns:
             return 0
         names = [column.name for column in self.columns]
         places = [self.cells[column.name][kind[names.index(column.name)]] for column in division.columns]
-        return int(division.group[np.ravel_multi_index(tuple(places), division.shape)])
+        return int(np.ravel_multi_index(tuple(places), division.shape))
 
     def there(self, column, kind):
         """Whether a record is counted as having a value in a column."""
@@ -180,14 +188,22 @@ class Audit:
         """What a record adds to a linear query."""
         if kind is None or self.group(kind) != amount.group:
             return Fraction(0)
+        if amount.only is not None and not self.asking.division.only[amount.only][self.cell(kind)]:
+            return Fraction(0)
+        weight = Fraction(1)
+        if amount.weights is not None:
+            names = [declared.name for declared in self.columns]
+            own = self.cells[amount.weights.column][kind[names.index(amount.weights.column)]]
+            weight = amount.weights.values[own]
         if amount.column is None:
-            return Fraction(1)
+            return weight - amount.centre if amount.kind == "sum" else Fraction(1)
         if not self.there(amount.column, kind):
             return Fraction(0)
         if amount.kind == "count":
             return Fraction(1)
         names = [declared.name for declared in self.columns]
-        return Fraction(self.added[amount.column][kind[names.index(amount.column)]]) - amount.centre
+        value = Fraction(self.added[amount.column][kind[names.index(amount.column)]])
+        return value * weight if amount.weights is not None else value - amount.centre
 
     def rates(self):
         """For each linear query how much it tells for each unit; None where it has no noise."""
@@ -227,7 +243,11 @@ class Audit:
 
     def percentile_loss(self):
         """For two records and any third beside them, the most that all percentiles tell."""
-        parts = list(self.asking.percentiles.values())
+        joint = self.asking.joint
+        drawn = {name for together in joint for name in together.named}
+        alone = [part for name, part in self.asking.percentiles.items() if name not in drawn]
+        firsts = [next(iter(together.named.values())) for together in joint]
+        parts = [*alone, *firsts]
         kinds = [*self.kinds, *([None] if self.policy.absent is not None else [])]
         answers = {
             table: [self.percentile(part, table) for part in parts]
@@ -241,8 +261,8 @@ class Audit:
             for beside in kinds:
                 here, there = (answers[tuple(sorted((kind, beside), key=place.__getitem__))] for kind in (one, two))
                 both = Sum()
-                for part, x, y in zip(parts, here, there, strict=True):
-                    both += told(part, x, y)
+                for k, (part, x, y) in enumerate(zip(parts, here, there, strict=True)):
+                    both += told(part, x, y) if k < len(alone) else told_together(joint[k - len(alone)], x, y)
                 worst = most(worst, both)
                 REACH["pairs"] += 1
             largest[one, two] = worst
@@ -310,6 +330,54 @@ def test_no_two_neighbouring_tables_are_told_apart_beyond_the_policy(drawn, data
     tightest = audit.check()
     if data.draw(st.integers(0, 3)) == 0:
         audit.agrees([data.draw(st.sampled_from(audit.kinds)) for _ in range(2)])
+    noisy = any(rate is not None for rate in audit.rates())
+    if noisy and not audit.asking.percentiles:
+        assert tightest * 1.1 > 1, "at a tenth less noise nothing would be found"
+
+
+@attack(25)
+@given(quartered())
+def test_percentiles_drawn_together_tell_no_more_than_the_policy_allows(drawn):
+    """Answers and error bars of all of them, given the exact law of every combination."""
+    text, columns, question = drawn
+    try:
+        audit = Audit(text, columns, question, together=True)
+    except MetricDPError:
+        reject()
+    if not audit.asking.joint or not audit.kinds or len(audit.kinds) > MOST_DRAWN:
+        reject()
+    REACH["drawn together"] += 1
+    audit.check()
+
+
+def test_the_audit_finds_percentiles_drawn_together_at_a_rate_that_is_too_high(monkeypatch):
+    text = 'format = 2\nrecords = 2\n[columns]\nx = {type = "integer", missing = "refuse", bounds = [0, 9], '
+    declared = Declared("x", "", pa.int64(), (0, 4, 5, 9), None, (), True)
+    question = "select percentile(x, 0.25), median(x), percentile(x, 0.75) from t"
+    line = text + 'metric = "2 discrete"}\n'
+    assert Audit(line, (declared,), question, together=True).check() <= 1
+    rates = JointRanks.rates.func
+    monkeypatch.setattr(JointRanks, "rates", property(lambda self: tuple(4 * rate for rate in rates(self))))
+    with pytest.raises(AssertionError):
+        Audit(line, (declared,), question, together=True).check()
+
+
+@attack(40)
+@given(policies(), st.data())
+def test_functions_and_public_tables_tell_no_more_than_the_column_does(drawn, data):
+    """What is grouped by, compared or added up is a function of a record's cell; counts and sums tell all of it."""
+    text, columns = drawn
+    public, question = data.draw(joined(columns))
+    try:
+        audit = Audit(text, columns, question, data.draw(st.booleans()), public=public)
+    except MetricDPError:
+        REACH["joins refused"] += 1
+        reject()
+    if not audit.kinds or len(audit.kinds) > (MOST_DRAWN if audit.asking.percentiles else MOST_KINDS):
+        reject()
+    REACH["joins"] += 1
+    tightest = audit.check()
+    audit.agrees([data.draw(st.sampled_from(audit.kinds)) for _ in range(2)])
     noisy = any(rate is not None for rate in audit.rates())
     if noisy and not audit.asking.percentiles:
         assert tightest * 1.1 > 1, "at a tenth less noise nothing would be found"

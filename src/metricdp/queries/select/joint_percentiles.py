@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -49,8 +49,15 @@ class JointPercentiles:
         return Part(tuple(self.named), shares, f"{first.ranks.words}, together", False, why)
 
 
-def joint_percentiles(single: Mapping[str, GroupPercentiles]) -> tuple[JointPercentiles, ...]:
-    """Those of a question that are better drawn together, column by column."""
+def joint_percentiles(
+    single: Mapping[str, GroupPercentiles], draw: Callable[..., JointRanks | None] = joint_ranks
+) -> tuple[JointPercentiles, ...]:
+    """Those of a question that are better drawn together, column by column.
+
+    Args:
+        single: the percentiles by the names of their answers.
+        draw: decides how; `drawn_together` does so whether or not it is better.
+    """
     found = []
     for column in dict.fromkeys(one.name for one in single.values()):
         named = {
@@ -63,7 +70,7 @@ def joint_percentiles(single: Mapping[str, GroupPercentiles]) -> tuple[JointPerc
             continue
         first = next(iter(named.values()))
         percents = [one.p for one in named.values()]
-        ranks = joint_ranks(plans, percents, first.step_apart, first.leaving, first.policy.most)
+        ranks = draw(plans, percents, first.step_apart, first.leaving, first.policy.most)
         if ranks is not None:
             found.append(JointPercentiles(named, ranks))
     return tuple(found)

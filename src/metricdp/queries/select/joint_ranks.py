@@ -22,7 +22,7 @@ from metricdp.queries.select.rank_choice import RankChoice
 from metricdp.queries.select.rank_plan import RankPlan
 from metricdp.queries.select.rank_scores import RankScores, RankTarget, ValueTally
 
-__all__ = ["JointRanks", "joint_ranks"]
+__all__ = ["JointRanks", "drawn_together", "joint_ranks"]
 
 _FINER, _COARSEST = 1 << 16, 16
 _MOST = 1 << 60
@@ -150,6 +150,18 @@ def joint_ranks(
 ) -> JointRanks | None:
     """The joint draw that takes the place of single ones; None where they are not worse, or none is known.
 
+    See `drawn_together` for the arguments.
+    """
+    joint = drawn_together(plans, percents, own, leaving, records)
+    better = joint is not None and sum(joint.errors) < sum(float(one.choice.rate) ** -2 for one in plans)
+    return joint if better else None
+
+
+def drawn_together(
+    plans: Sequence[RankPlan], percents: Sequence[Fraction], own: Fraction | None, leaving: Fraction, records: int
+) -> JointRanks | None:
+    """The joint draw that spends what single ones do, whether or not it is better; None where none is known.
+
     Args:
         plans: the single draws, each with an equal share.
         percents: which percentiles they draw.
@@ -163,8 +175,7 @@ def joint_ranks(
     if many < 2 or not plain or len(set(percents)) < many or finer < _COARSEST:
         return None
     spent = many * _spent(plans[0])
-    joint = JointRanks(tuple(sorted(percents)), places, None if own is None else own * spent, leaving / spent, finer)
-    return joint if sum(joint.errors) < sum(float(one.choice.rate) ** -2 for one in plans) else None
+    return JointRanks(tuple(sorted(percents)), places, None if own is None else own * spent, leaving / spent, finer)
 
 
 def _spent(one: RankPlan) -> Fraction:
