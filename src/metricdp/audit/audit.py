@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 from metricdp.audit.boxes.as_box import as_box
 from metricdp.audit.boxes.box import Box
 from metricdp.audit.boxes.program import Program
 from metricdp.audit.boxes.samples import Samples
+from metricdp.audit.events.event import given_event
 from metricdp.audit.evidence import Evidence
 from metricdp.audit.pairs import find_pairs, given_pairs
 from metricdp.audit.plan import Plan
@@ -83,15 +86,17 @@ def run(
     plan: Plan,
 ) -> Evidence:
     """The same, with a plan."""
-    if not 0 < confidence < 1:
+    if not _is_number(confidence) or not 0 < confidence < 1:
         raise ArgumentError("a confidence lies between 0 and 1")
-    if samples is not None and samples < 100:
-        raise ArgumentError("an audit takes 100 samples at least")
-    if time_limit is not None and not time_limit > 0:
+    if samples is not None and not (_is_number(samples) and 100 <= samples < math.inf and samples == int(samples)):
+        raise ArgumentError("an audit takes 100 samples at least, and a whole number of them")
+    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
         raise ArgumentError("a time limit is a positive number of seconds")
+    samples = None if samples is None else int(samples)
+    given = [event if event == "time" else given_event(event) for event in events]
     if samples is None and time_limit is None:
         samples, time_limit = _SAMPLES, _SECONDS
-    box = as_box(mechanism)
+    box = as_box(mechanism, time_limit)
     promise = _claim(metric, box)
     if isinstance(box, Samples):
         samples = min(samples or box.size, box.size)
@@ -103,7 +108,11 @@ def run(
         apart = find_pairs(box, mechanism, promise.metric)
     if isinstance(box, Samples) and len(apart) != 1:
         raise ArgumentError("two files of samples are of one pair of secrets")
-    return Rounds(box, apart, promise, confidence, samples, time_limit, events, progress, plan).run()
+    return Rounds(box, apart, promise, float(confidence), samples, time_limit, given, progress, plan).run()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
 def _claim(metric: Metric | Guarantee | None, box: Box) -> Guarantee:

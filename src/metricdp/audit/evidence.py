@@ -279,7 +279,7 @@ def _function(name: str, code: str) -> tuple[str, ...]:
         f"def {name}(z):",
         "    try:",
         f"        return {code}",
-        "    except TypeError:  # a release of another kind",
+        "    except (TypeError, IndexError, KeyError):  # a release of another kind",
         "        return False",
         "",
         "",

@@ -12,10 +12,11 @@ from typing import Any
 from metricdp.audit.betting import PLANNED
 from metricdp.audit.boxes.box import Batch, Box, Failure
 from metricdp.audit.coins import WHOLE, coins, weight_for
+from metricdp.audit.conclusion import conclude
 from metricdp.audit.events.linear import Linear
 from metricdp.audit.events.search import FAMILIES, MOST_LEARNED, Candidate, Hunt
 from metricdp.audit.events.threshold import Goal
-from metricdp.audit.evidence import Evidence, Searched
+from metricdp.audit.evidence import Evidence
 from metricdp.audit.pace import keep_memory
 from metricdp.audit.pairs import Apart
 from metricdp.audit.plan import Plan, spent
@@ -83,14 +84,17 @@ class Rounds:
                 candidate = self._chosen()
                 if candidate is None:
                     self.notes.append("No event was found that tells two secrets apart.")
+                    self.ended = "there was no event to test"
                     break
                 if not self._test(number, candidate):
+                    if self.samples is None or self.calls < self.samples:
+                        self.ended = "the time was up"
                     break
         except _Stop as stop:
             self.ended = str(stop)
         except KeyboardInterrupt:
             self.ended = "Ctrl-C"
-        return self._evidence()
+        return conclude(self)
 
     # Draws
 
@@ -156,9 +160,12 @@ class Rounds:
                         failed.add(label)
                     else:
                         fine = True
-                self._go_on()
-                if fine or len(failed) == 2:
+                if fine or self._seconds_left() > 0 or self._after is not None:
+                    self._go_on()
+                if fine or len(failed) == 2 or self._seconds_left() <= 0:
                     break
+            if self._seconds_left() <= 0:
+                break
         if fine and self.time_limit is not None and self.box.block > 1 << 14:  # how quick many at once are
             self.hunts[0].add(*self._draw(self.hunts[0].pair, min(1 << 14, 1 + self._left() // 20), WHOLE // 2))
             self._go_on()
@@ -166,6 +173,7 @@ class Rounds:
             raise ArgumentError(
                 f"{self.box.name} {' or '.join(sorted(failures))} on every call: there is nothing to test"
             )
+        self._go_on()
 
     # Search
 
@@ -371,38 +379,6 @@ class Rounds:
                     left = later / math.sqrt(max(planned - trial.calls, 1)) - first / math.sqrt(planned)
                     best = max(best, other.promise - scale_of(other.cut.noise * left + other.cut.error, hunt.distance))
         return best > hoped
-
-    # Evidence
-
-    def _evidence(self) -> Evidence:
-        tested = tuple(trial.record() for trial in self.trials if trial.calls)
-        best = max(tested, key=lambda test: test.scale_at_least, default=None)
-        shown = best is not None and best.scale_at_least > 0
-        explored = max((hunt.calls for hunt in self.hunts), default=0)
-        notes = [*self.notes, *([self.box.note] if self.box.note else [])]
-        notes += sorted({hunt.note for hunt in self.hunts if hunt.note})
-        return Evidence(
-            scale_at_least=best.scale_at_least if best is not None and shown else 0.0,
-            pair=best.pair if best is not None and shown else None,
-            event=best.event if best is not None and shown else None,
-            event_code=best.code if best is not None and shown else None,
-            samples=self.calls,
-            smallest_probability=min(1.0, 16 / max(explored, 1)),
-            confidence=self.confidence,
-            metric=self.promise.metric,
-            delta=float(self.promise.delta),
-            box=self.box.name,
-            tested=tested,
-            searched=tuple(
-                Searched(hunt.pair, hunt.distance, hunt.calls, hunt.looked_at, hunt.best_words, hunt.promise)
-                for hunt in self.hunts
-            ),
-            seconds=time.perf_counter() - self.start,
-            ended=self.ended,
-            notes=tuple(notes),
-            importable=self.box.importable,
-            imports=self.box.imports,
-        )
 
 
 def _share(rung: int, rungs: int) -> float:

@@ -164,6 +164,8 @@ class Rows(Box):
             self._single = Calls(self._one, name=self.name)
             self.block = self._single.block
             return self._single.draw(pair, labels[: self.block])
+        if isinstance(releases, np.ndarray) and releases.dtype.names is not None:
+            releases = releases.tolist()  # records as tuples
         if isinstance(releases, tuple) and releases:  # perhaps several of each secret
             parts = [np.asarray(part) for part in releases]
             if all(part.ndim and len(part) == labels.size for part in parts):

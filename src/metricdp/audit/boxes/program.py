@@ -17,7 +17,10 @@ from metricdp.audit.boxes.samples import read_release
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 
-__all__ = ["Program"]
+__all__ = ["BLOCK_LIMIT", "Program"]
+
+BLOCK_LIMIT = 30.0
+"""Seconds that a program may take for one block of secrets, where nobody says otherwise."""
 
 
 class Program(Box):
@@ -31,7 +34,7 @@ class Program(Box):
         limit: seconds that one block may take; a program that takes longer hangs, and is killed with all it started.
     """
 
-    def __init__(self, command: str, limit: float = 30.0) -> None:
+    def __init__(self, command: str, limit: float = BLOCK_LIMIT) -> None:
         self.command, self.limit = command, limit
         self.name = f"command:{command}"
         self.importable = (

@@ -64,7 +64,10 @@ def read_samples(path: str | Path) -> list[Any]:
         raise FileError(f"there is no file {file}")
     try:
         if file.suffix == ".npy":
-            return list(np.load(file, allow_pickle=False))
+            table = np.load(file, allow_pickle=False)
+            if table.ndim == 0:
+                raise ValueError("it holds one value, and samples are an array with a row for each release")
+            return table.tolist() if table.dtype.names is not None else list(table)
         lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
         if file.suffix == ".csv":
             return [_cells(row) for row in csv.reader(lines)]

@@ -17,6 +17,7 @@ import numpy as np
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.views import View
+from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 
 __all__ = ["Event", "above", "below", "given_event", "intervals", "labels"]
@@ -125,13 +126,18 @@ def given_event(event: Any) -> Event:
     if isinstance(event, Event):
         return event
     if isinstance(event, str):
-        compiled = compile(event, "<event>", "eval")
+        try:
+            compiled = compile(event, "<event>", "eval")
+        except (SyntaxError, ValueError) as error:
+            raise ArgumentError(f"the event {event!r} is no expression in z: {error}") from None
         names = {"np": np, "math": math}
 
         def function(z: Any) -> Any:
             return eval(compiled, names, {"z": z})
 
         words, code = f"z has {event}", event
+    elif not callable(event):
+        raise ArgumentError(f"an event is an expression in z or a function of a release, not {type(event).__name__}")
     else:
         function, words = event, getattr(event, "__name__", "an event")
         code = f"{words}(z)"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,13 @@ __all__ = [
     "moment",
     "nth_number",
     "nth_place",
+    "numbers",
     "numbers_among",
     "outcome",
 ]
+
+_MOST_NUMBERS = 4096
+_DEEPEST = 8
 
 
 def lowest_bit(z: Any) -> Any:
@@ -160,6 +166,40 @@ def missing(number: Callable[[], Any]) -> bool:
         return math.isnan(number())
     except (TypeError, ValueError, IndexError, AttributeError, KeyError):
         return True
+
+
+def numbers(z: Any) -> Any:
+    """All numbers of a release in a row: of a complex number, a table, a nested list or a dictionary by its keys.
+
+    Text and whatever else is no number is NaN. None where nothing in it is a number.
+
+    >>> numbers(1 + 2j).tolist(), numbers([[1, 2], [3, 4]]).tolist(), numbers({"b": 1, "a": "x"}).tolist()
+    ([1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [nan, 1.0])
+    """
+    found: list[float] = []
+    _flatten(z, found, 0)
+    return np.array(found) if any(map(math.isfinite, found)) else None
+
+
+def _flatten(z: Any, found: list[float], depth: int) -> None:
+    if len(found) >= _MOST_NUMBERS or depth > _DEEPEST:
+        return
+    if hasattr(z, "to_numpy"):  # a column or a table of pandas or Polars
+        z = z.to_numpy()
+    if isinstance(z, (np.ndarray, np.generic)):
+        z = z.tolist()
+    if isinstance(z, dict):
+        z = [z[key] for key in sorted(z, key=repr)]
+    if isinstance(z, (tuple, list)):
+        for part in z:
+            _flatten(part, found, depth + 1)
+    elif isinstance(z, complex):
+        found += [z.real, z.imag]
+    else:
+        try:
+            found.append(float(z) if isinstance(z, (Real, Decimal)) else math.nan)
+        except (OverflowError, ValueError):  # an int beyond all floats, a signalling NaN
+            found.append(math.nan)
 
 
 def outcome(z: Any) -> str:

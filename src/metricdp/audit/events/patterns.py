@@ -105,7 +105,7 @@ class Patterns(Labels):
         chosen = self.ratios >= threshold if high else self.ratios <= threshold
         codes = np.array(self.known)[chosen]
         names = [name for name, each in zip(self.names, chosen, strict=True) if each]
-        shown = ", ".join(str(tuple(int(v) if v == int(v) else v for v in name)) for name in names[:3])
+        shown = ", ".join(str(tuple(int(v) if v.is_integer() else v for v in name)) for name in names[:3])
         shown += f" and {len(names) - 3} more" if len(names) > 3 else ""
         view, parts = self.view, self.parts
 

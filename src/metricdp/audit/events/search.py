@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch, Failure
+from metricdp.audit.events import machine
 from metricdp.audit.events.event import Event, given_event
 from metricdp.audit.events.linear import Lesson, Linear, fit_linear
 from metricdp.audit.events.patterns import fit_patterns
@@ -295,7 +296,7 @@ class Hunt:
         found.sort(key=lambda candidate: -candidate.preference)
         self.candidates = [c for c in self.candidates if c.used] + found[:_KEPT]
         if not found or found[0].cut.promise <= 0:
-            self._say_if_constant(batch)
+            self._say_if_useless(batch)
 
     def best_open(self) -> Candidate | None:
         """The best candidate that was not tested."""
@@ -305,8 +306,8 @@ class Hunt:
         """The candidates that are worth another look together with the best one."""
         return [c for c in self.candidates if not c.used and c.cut.swapped == best.cut.swapped]
 
-    def _say_if_constant(self, batch: Batch) -> None:
-        releases = batch.releases
+    def _say_if_useless(self, batch: Batch) -> None:
+        releases, size = batch.releases, len(batch)
         if isinstance(releases, np.ndarray):
             same = bool((releases == releases[:1]).all())
         else:
@@ -314,6 +315,13 @@ class Hunt:
         if same and not isinstance(releases[0], Failure):
             self.constant = True
             self.note = "The box gave one and the same release for every call: it tells nothing, and it is no noise."
+        elif not number_views(batch, self.pair, None, False) and all(
+            len(set(view.of(batch))) == size for view in label_views(batch)[-1:]
+        ):
+            self.note = (
+                f"No two releases are equal, and there are no numbers in them ({machine.outcome(releases[0])}): nothing"
+                " but their types could be compared. Return numbers, text, or tuples and lists of them."
+            )
 
     def _together(self) -> tuple[Batch, Booleans]:
         if len(self._batches) > 1:

@@ -6,6 +6,7 @@ one release, ``x`` and ``y`` are the two secrets, ``m`` is `metricdp.audit.event
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch, Failure
 from metricdp.audit.events import machine
-from metricdp.audit.events.points import as_points, points_of
+from metricdp.audit.events.points import are_gathered, as_points, medians, points_of
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Metric
 
@@ -74,6 +75,9 @@ def number_views(batch: Batch, pair: tuple[Any, Any], metric: Metric | None, tim
         else:
             views += _of_a_point(points, pair, metric)
         views += _by_metric(points, pair, metric)
+        if are_gathered(batch.releases):
+            gathered = "m.numbers(z)[0]" if size == 1 else "m.numbers(z)"
+            views = [replace(view, code=re.sub(r"\bz\b", gathered, view.code)) for view in views]
     elif isinstance(batch.releases, list):
         views += _of_things(batch.releases)
     return views
@@ -102,7 +106,7 @@ def _of_a_point(points: Floats, pair: tuple[Any, Any], metric: Metric | None) ->
         View(f"coordinate {j}", f"z[{j}]", _coordinate(j, size), near=True) for j in range(min(size, _MOST_COORDINATES))
     ]
     some = points[:_FOR_MEDIANS]
-    middle, steps = np.nanmedian(some, axis=0), np.nanmedian(np.diff(some, axis=1), axis=0)
+    middle, steps = medians(some), medians(np.diff(some, axis=1))
     views += [
         View("the sum", "np.sum(z)", lambda batch: points_of(batch, size).sum(axis=1)),
         View("the largest coordinate", "np.max(z)", lambda batch: points_of(batch, size).max(axis=1)),
@@ -334,6 +338,9 @@ def _key(release: Any) -> Any:
         return tuple(map(_key, release))
     if isinstance(release, np.ndarray):
         return _key(release.tolist())
+    kind = type(release)
+    if kind.__hash__ is None or (kind.__eq__ is object.__eq__ and kind.__repr__ is not object.__repr__):
+        return repr(release)  # it cannot be counted, or no two are equal, and yet it says what it is
     try:
         hash(release)
     except TypeError:

@@ -1,0 +1,130 @@
+"""Releases of every kind are evidence, or the audit says why they are none."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import metricdp as mdp
+from metricdp.audit import audit, rows
+from metricdp.errors import ArgumentError, FileError
+
+m = mdp.metrics
+generator = np.random.default_rng()
+
+
+def near(secret):
+    """Twenty times less noise than the metric asks for."""
+    return float(secret + generator.laplace(scale=0.05))
+
+
+class Named:
+    """Two of them are never equal, and yet each says what it is."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return f"Named({self.value})"
+
+
+KINDS = {
+    "complex": lambda x: complex(near(x), 1),
+    "imaginary": lambda x: complex(1, near(x)),
+    "table": lambda x: np.array([[1.0, near(x)], [3.0, 4.0]]),
+    "array without axes": lambda x: np.array(near(x)),
+    "nested": lambda x: [[near(x), 1.0], [2.0]],
+    "complex in a tuple": lambda x: (complex(near(x), 0), 1.0),
+    "dictionary": lambda x: {"value": near(x), "unit": "m"},
+    "decimal": lambda x: Decimal(repr(near(x))),
+    "fraction": lambda x: Fraction(near(x)),
+    "named": lambda x: Named(round(near(x))),
+    "lists of two lengths": lambda x: [1.0] * (1 + int(generator.random() < (0.9 if x else 0.01))),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_release_of_any_kind_is_evidence(kind):
+    evidence = audit(KINDS[kind], [(0, 1)], m.absolute(), samples=4000)
+    assert evidence.scale_at_least > 1.5, evidence
+    assert "m.numbers" in evidence.event_code or kind in ("named", "lists of two lengths")
+
+
+@pytest.mark.parametrize("kind", ["complex", "table", "decimal", "dictionary"])
+def test_the_code_that_shows_it_again_runs(kind, capsys):
+    program = audit(KINDS[kind], [(0, 1)], m.absolute(), samples=4000).code
+    program = re.sub("draws = .*", "draws = 300", program)
+    exec(program, {"release": KINDS[kind]})
+    first, second = map(int, capsys.readouterr().out.split()[:2])
+    assert abs(first - second) > 150
+
+
+def test_arrays_of_complex_numbers_tables_and_records_from_many_rows():
+    def noise(secrets, *shape):
+        return generator.laplace(scale=0.05, size=(len(secrets), *shape))
+
+    def records(secrets):
+        return np.array(list(zip(secrets + noise(secrets), "ab" * len(secrets), strict=False)), dtype="f8,U1")
+
+    for release in (
+        lambda secrets: 1j * secrets + 1j * noise(secrets),
+        lambda secrets: secrets[:, None, None] + noise(secrets, 2, 2),
+        records,
+    ):
+        assert audit(rows(release), [(0, 1)], m.absolute(), samples=4000).scale_at_least > 1.5
+
+
+def test_a_sound_box_of_complex_numbers_is_not_accused():
+    def release(secrets):
+        return np.rint(1024 * (secrets + generator.laplace(size=len(secrets)))) / 1024 + 1j
+
+    assert 0.5 < audit(rows(release), [(0, 1)], m.absolute(), samples=40_000, confidence=1 - 1e-9).scale_at_least <= 1
+
+
+def test_releases_that_cannot_be_compared_are_named():
+    evidence = audit(lambda _: object(), [(0, 1)], m.absolute(), samples=500)
+    assert evidence.holds
+    assert any("No two releases are equal" in note for note in evidence.notes)
+
+
+def test_one_value_in_a_file_is_no_sample(tmp_path):
+    for name in ("a.npy", "b.npy"):
+        np.save(tmp_path / name, np.float64(1))
+    with pytest.raises(FileError, match="holds one value"):
+        audit((tmp_path / "a.npy", tmp_path / "b.npy"), [(0, 1)], m.absolute())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"events": ["z >"]}, "no expression in z"),
+        ({"events": [3]}, "an event is an expression"),
+        ({"samples": float("nan")}, "100 samples"),
+        ({"samples": float("inf")}, "100 samples"),
+        ({"samples": 200.5}, "100 samples"),
+        ({"samples": "many"}, "100 samples"),
+        ({"confidence": "0.9"}, "confidence"),
+        ({"time_limit": "1 s"}, "time limit"),
+    ],
+    ids=str,
+)
+def test_arguments_of_another_kind(options, words):
+    with pytest.raises(ArgumentError, match=words):
+        audit(near, [(0, 1)], m.absolute(), **options)
+
+
+def test_a_whole_number_of_samples_may_be_a_float():
+    assert audit(near, [(0, 1)], m.absolute(), samples=1e3).samples == 1000
+
+
+def test_why_it_ended():
+    assert audit(lambda _: 7, [(0, 1)], m.absolute(), samples=1000).ended == "there was no event to test"
+    assert audit(near, [(0, 1)], m.absolute(), samples=10**9, time_limit=0.3).ended == "the time was up"
+
+
+@pytest.mark.long
+def test_a_program_that_hangs_takes_no_longer_than_the_time_limit():
+    with pytest.raises(ArgumentError, match="hung on every call"):
+        audit("command:sleep 100", [(0, 1)], m.absolute(), time_limit=1)
