@@ -34,7 +34,8 @@ def one_thread() -> AbstractContextManager[Any]:
     ...     float(np.linalg.solve(np.eye(2), np.ones(2)).sum())
     2.0
     """
-    return _libraries().limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limit
 
 
 @cache

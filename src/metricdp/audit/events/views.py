@@ -338,7 +338,7 @@ def _key(release: Any) -> Any:
         return tuple(map(_key, release))
     if isinstance(release, np.ndarray):
         return _key(release.tolist())
-    kind = type(release)
+    kind: Any = type(release)
     if kind.__hash__ is None or (kind.__eq__ is object.__eq__ and kind.__repr__ is not object.__repr__):
         return repr(release)  # it cannot be counted, or no two are equal, and yet it says what it is
     try:
