@@ -286,6 +286,18 @@ def test_priors_near_a_point(tiny, level):
         assert channel.loss == 0
 
 
+def test_a_prior_near_a_point_at_a_high_level_is_proved():
+    """The loss was right to the last digit, and the bound 5e-4 below it."""
+    space = mdp.Space.line(6, mdp.ln(148) * m.absolute())
+    weights = [2279035389, 633954919, 2863320820, 919462559, 10**15, 5697705586]
+    prior = [Fraction(weight, sum(weights)) for weight in weights]
+    decays = [[Fraction(1, 148 ** abs(i - j)) for j in range(6)] for i in range(6)]
+    losses = unit_losses(space)
+    channel = optimal(space, dict(zip(space.points, prior, strict=True)))
+    sound(channel, space, prior, losses, exact_optimum(decays, prior, losses))
+    assert channel.finished
+
+
 def test_points_at_distance_zero_and_infinite_distances_with_tiny_losses():
     apart = [[0, 0, INFINITE, 1], [0, 0, INFINITE, 1], [INFINITE, INFINITE, 0, INFINITE], [1, 1, INFINITE, 0]]
     space = mdp.Space("abcd", (mdp.ln(2) * 90) * m.matrix("abcd", apart))

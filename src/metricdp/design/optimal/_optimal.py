@@ -16,10 +16,11 @@ from metricdp.channels.certify import certify, nearest_private
 from metricdp.channels.proved import Proved
 from metricdp.design.arguments import check_gap, check_space
 from metricdp.design.optimal._between import kept_between
-from metricdp.design.optimal._closed_forms import constant_channel, tight_bound, tight_with_remap
+from metricdp.design.optimal._closed_forms import constant_channel, improved, tight_with_remap
 from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._column_search import ColumnSearch
 from metricdp.design.optimal._dual_bound import Flow, mended, proven_bound
+from metricdp.design.optimal._exact_bound import ExactBound, exact_bound
 from metricdp.design.optimal._orbits import Orbits
 from metricdp.design.optimal._problem import FARTHEST, Problem
 from metricdp.design.optimal._result import Optimal
@@ -244,16 +245,19 @@ class _Synthesis:
 
     def _best_of_all(self, answer: Optimal) -> Optimal:
         """The same, or what is known in closed form, where that is better or proves more."""
+        candidates: list[Certified | None] = [answer]
         try:
-            tight, bound = tight_with_remap(self.problem, answer.loss), self._in_closed_form()
+            candidates.append(tight_with_remap(self.problem, answer.loss))
+            found = self._exactly()
+            if found is not None and found.matrix is not None:
+                candidates.append(improved(self.problem, found.matrix, answer.loss))
         except KeyboardInterrupt:
             return answer
-        candidates: list[Certified] = [answer] if tight is None else [answer, tight]
-        return self._answer(candidates, max(answer.bound, bound), self.stopped)
+        bound = -math.inf if found is None else float_below(found.bound)
+        return self._answer([one for one in candidates if one is not None], max(answer.bound, bound), self.stopped)
 
-    def _in_closed_form(self) -> float:
-        bound = tight_bound(self.problem)
-        return -math.inf if bound is None else float_below(bound)
+    def _exactly(self) -> ExactBound | None:
+        return exact_bound(self.problem)
 
     def _answer(self, candidates: list[Certified], bound: float, reason: str) -> Optimal:
         """The candidate of least loss, and whether it is proved to be good enough."""
@@ -330,6 +334,6 @@ class _WorstCaseSynthesis(_Synthesis):
         left = None if math.isinf(self.watch.left) else max(self.watch.left, 1.0)
         return optimal(problem.space, prior, losses, problem.outputs, gap=self.gap / 8, time_limit=left).bound
 
-    def _in_closed_form(self) -> float:
-        """Of a prior, as `_proven` has it."""
-        return -math.inf
+    def _exactly(self) -> ExactBound | None:
+        """That is of a prior, as `_proven` has it."""
+        return None

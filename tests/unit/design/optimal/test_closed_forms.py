@@ -9,7 +9,8 @@ import pytest
 import metricdp as mdp
 from metricdp.channels import verify
 from metricdp.design import Optimal, optimal
-from metricdp.design.optimal._closed_forms import constant_channel, tight_bound, tight_with_remap
+from metricdp.design.optimal._closed_forms import constant_channel, tight_with_remap
+from metricdp.design.optimal._exact_bound import exact_bound
 from metricdp.design.optimal._problem import FARTHEST, Problem
 from metricdp.design.optimal._worst_case import WorstCase
 
@@ -38,7 +39,7 @@ def test_the_constant_channel_of_the_worst_case_is_the_fairest():
 @pytest.mark.parametrize("level", [3, 20, 90, 400])
 def test_the_tight_mechanism_is_proved_best_by_its_own_prices(level):
     problem = line(mdp.ln(2) * level)
-    channel, bound = tight_with_remap(problem, math.inf), tight_bound(problem)
+    channel, bound = tight_with_remap(problem, math.inf), exact_bound(problem).bound
     share = Fraction(1, 1 + 2**level)  # of a step to either side; an end has one side alone
     exact = problem._together(problem.exact_losses(channel))
     assert bound <= exact
@@ -49,7 +50,7 @@ def test_the_tight_mechanism_is_proved_best_by_its_own_prices(level):
 def test_a_bound_is_a_bound_where_the_tight_mechanism_is_not_the_best():
     for level in (Fraction(1, 100), Fraction(1, 3), 1):
         problem = line(level, prior={0: "1/100", 1: "1/2", 2: "49/100"})
-        assert tight_bound(problem) <= Fraction(optimal(problem.space, problem.belief).loss)
+        assert exact_bound(problem).bound <= Fraction(optimal(problem.space, problem.belief).loss)
 
 
 def test_distances_beyond_floats_are_shortened_and_the_channel_is_private():
