@@ -20,6 +20,7 @@ import pyarrow as pa
 from metricdp.errors import ArgumentError, ColumnError, DataError, KindError, NotFiniteError
 from metricdp.sources.dialect import Untyped
 from metricdp.sources.layout import BATCH_ROWS
+from metricdp.sources.released_frames import to_pandas, to_polars
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.texts import FLOAT
 
@@ -88,7 +89,7 @@ def _of_pandas(frame: Any, declared: Declared) -> OpenTable:
         len(frame),
         read,
         columns,
-        lambda released: to_pandas(released, frame, declared.nullable),
+        lambda released: to_pandas(released, frame, declared),
     )
 
 
@@ -131,7 +132,12 @@ def _opened(
 ) -> OpenTable:
     if not len(schema):
         raise KindError("the frame has no columns")
-    return OpenTable(schema, rows, read, like=like, untyped=Untyped(frozenset(columns.text)))
+    return OpenTable(
+        schema, rows, read, like=like, untyped=Untyped(frozenset(columns.text)), unreadable=columns.unreadable
+    )
+
+
+_NOT_OF_ITS_TYPE = KindError("its values are not of the type of the column; cast it")
 
 
 class _Columns:
@@ -145,6 +151,7 @@ class _Columns:
     def __init__(self, declared: Declared, typed: Callable[[Any], pa.Array | None]) -> None:
         self._declared, self._typed = declared, typed
         self.text: set[str] = set()
+        self.unreadable: dict[str, ColumnError] = {}
 
     def schema(self, columns: list[tuple[str, Any]]) -> pa.Schema:
         """The types of columns without a value; those that cannot be read have none, and are refused when they are."""
@@ -155,8 +162,9 @@ class _Columns:
                 kind = self._of_objects(name) if array is None else array.type
                 if array is None and kind == pa.string() and name in self._declared.types:
                     self.text.add(name)
-            except Exception:  # of any library
+            except Exception as error:  # of any library
                 kind = pa.null()
+                self.unreadable[name] = ColumnError(name, error if isinstance(error, DataError) else _NOT_OF_ITS_TYPE)
             fields.append((name, kind))
         return pa.schema(fields)
 
@@ -172,7 +180,7 @@ class _Columns:
         except DataError as error:
             raise ColumnError(name, error.shifted(first)) from None
         except Exception:  # of any library: its message may hold a value
-            raise ColumnError(name, KindError("its values are not of the type of the column; cast it")) from None
+            raise ColumnError(name, _NOT_OF_ITS_TYPE) from None
 
     def _of_objects(self, name: str) -> pa.DataType:
         """What a column of Python objects comes as: lists as lists, all else as text."""
@@ -351,47 +359,3 @@ _WRITERS: dict[pa.DataType, Callable[[Any], str]] = {
     pa.time64("us"): _times_of_day,
     pa.bool_(): _booleans,
 }
-
-
-def to_pandas(released: pa.Table, frame: Any, nullable: frozenset[str]) -> Any:
-    """A released table as a frame: dtypes that the source declared, and otherwise those of the policy's types.
-
-    Integers and booleans that can be missing, as ``nullable`` says, come as pandas' Int64 and kin,
-    whether or not one is.
-    """
-    import pandas
-
-    dtypes = {str(name): dtype for name, dtype in zip(frame.columns, frame.dtypes, strict=True)}
-    made = {}
-    for name in released.column_names:
-        column, dtype = released[name], dtypes[name]
-        kind = column.type
-        if isinstance(dtype, pandas.ArrowDtype):
-            made[name] = pandas.Series(column, dtype=pandas.ArrowDtype(kind))
-        elif hasattr(dtype, "numpy_dtype") or isinstance(dtype, pandas.StringDtype):
-            made[name] = pandas.Series(pandas.array(column.to_pandas(types_mapper={kind: dtype}.get), dtype=dtype))
-        elif name in nullable or dtype == np.dtype(object):
-            made[name] = column.to_pandas(types_mapper=_nullable_types().get)
-        else:
-            made[name] = column.to_pandas()
-    return pandas.DataFrame(made, index=pandas.RangeIndex(released.num_rows))
-
-
-def _nullable_types() -> dict[pa.DataType, Any]:
-    import pandas
-
-    kinds = {getattr(pa, name.lower())(): name for name in ("Int8", "Int16", "Int32", "Int64")}
-    kinds |= {getattr(pa, name.lower())(): name for name in ("UInt8", "UInt16", "UInt32", "UInt64")}
-    return {arrow: pandas.api.types.pandas_dtype(name) for arrow, name in kinds.items()} | {
-        pa.bool_(): pandas.BooleanDtype()
-    }
-
-
-def to_polars(released: pa.Table, kind: Any) -> Any:
-    """A released table as a Polars frame."""
-    import polars
-
-    frame: Any = polars.from_arrow(released)
-    if issubclass(kind, polars.LazyFrame):
-        return frame.lazy()
-    return frame if isinstance(frame, kind) else kind(frame)

@@ -6,13 +6,14 @@ larger buffer that it is a slice of. None of it may leave with a public column, 
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["kind_of", "plain_array", "plain_type"]
+__all__ = ["kind_of", "plain_array", "plain_type", "shown_by_pandas"]
 
 
 def plain_type(arrow: pa.DataType) -> pa.DataType | None:
@@ -67,6 +68,20 @@ def kind_of(arrow: pa.DataType) -> str:
         return kind_of(arrow.value_type)
     return next((words for kind, words in _WORDS.items() if getattr(pa.types, f"is_{kind}")(arrow)), "an unknown type")
 
+
+def shown_by_pandas(moments: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same, but released moments with a zone end where pandas shows them: beyond, printing breaks it down.
+
+    The ends are those of Series (`metricdp.mechanisms.forms.pandas`), to the day, and depend on the type alone.
+    """
+    if not pa.types.is_timestamp(moments.type) or moments.type.tz is None:
+        return moments
+    first, last = (pa.scalar(end, pa.timestamp(moments.type.unit)) for end in _SHOWN)
+    late = pc.max_element_wise(moments.cast(pa.int64()), first.value, skip_nulls=False)
+    return pc.min_element_wise(late, last.value, skip_nulls=False).cast(moments.type)
+
+
+_SHOWN = (dt.datetime(1678, 1, 1), dt.datetime(2261, 12, 31))
 
 _WORDS = {
     "boolean": "true and false",

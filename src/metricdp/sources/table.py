@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from metricdp.errors import ColumnError
 from metricdp.sources.dialect import Dialect, Untyped
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.sealed_rows import SealedRows
@@ -49,6 +50,7 @@ class OpenTable:
         stable: whether its rows come in the same order each time it is read.
         once: whether it can be read only once: a stream that nobody keeps.
         untyped: the columns that declare no type: they come as text, and the policy declares one.
+        unreadable: the columns that no row can be read of, each with what is said when somebody tries.
         counted: opens it as a table of an engine that counts where the rows are; None where DuckDB counts its batches.
         frame: the Spark frame it is, if it is one.
         release: gives back what it was opened with, such as a connection.
@@ -62,6 +64,7 @@ class OpenTable:
     stable: bool = True
     once: bool = False
     untyped: Untyped = field(default_factory=Untyped)
+    unreadable: Mapping[str, ColumnError] = field(default_factory=dict)
     counted: Callable[[], AbstractContextManager[SqlTable]] | None = None
     frame: Any = None
     release: Callable[[], object] = lambda: None
@@ -72,6 +75,12 @@ class OpenTable:
             return self
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, schema=schema, read=lambda chosen: self.read(columns if chosen is None else chosen))
+
+    def check_readable(self, columns: list[str]) -> None:
+        """Refuse now what reading these columns would refuse by their types; no value is read."""
+        for name in columns:
+            if name in self.unreadable:
+                raise self.unreadable[name]
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows in order, in batches; an error of the reader names the place and never a value."""

@@ -138,6 +138,7 @@ def sanitize(
     rules, target = _policy(policy), None if out is None else Path(out)
     with open_table(source, declared_by(rules), engine) as opened:
         plan = Sanitizer.of(rules, opened.schema, opened.untyped)
+        opened.check_readable(plan.needed)
         on_spark = _runs_on_spark(opened, engine)
         if target is not None and on_spark:
             check_output(target, overwrite, opened.path, folder=True)
@@ -226,7 +227,9 @@ def source_name(source: Any, opened: OpenTable) -> str | None:
     """What a source is called, where it has a name."""
     if opened.path is not None:
         return opened.path.name
-    found = database_table(source) if isinstance(source, str | Path | DatabaseTable) else None
+    if not isinstance(source, str | Path | DatabaseTable):
+        return None  # a frame is not printed to be told from a path: pandas may break down over its values
+    found = database_table(source)
     return "standard input" if str(source) == STANDARD else None if found is None else found.table
 
 

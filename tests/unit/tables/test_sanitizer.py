@@ -1,11 +1,14 @@
 """A policy bound to a schema: what does not fit is said before any row, and all of it at once."""
 
+import datetime as dt
 from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from metricdp.errors import FileError, PolicyError
+from metricdp.errors import ColumnError, FileError, PolicyError
 from metricdp.policies import Policy
 from metricdp.tables import sanitize
 from metricdp.tables.sanitizer import Sanitizer
@@ -170,3 +173,38 @@ def test_a_kept_value_that_a_file_cannot_hold(tmp_path):
         sanitize(table, made, tmp_path / "out.parquet")
     assert str(2**63 - 1) not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1j]),
+        pd.arrays.SparseArray([1.0]),
+        pd.period_range("2020", periods=1, freq="M"),
+        pd.interval_range(0, 1),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_a_frame_that_cannot_be_read_is_refused_by_the_dry_run(column):
+    frame = pd.DataFrame({"a": column, "b": [1.5]})
+    keeping = policy('a]\ntype="number"\nwithin=5', rest='[columns.b]\ntype="number"\nwithin=5')
+    for dry_run in (True, False):
+        with pytest.raises(ColumnError, match=r"column 'a'.* cannot be taken"):
+            sanitize(frame, keeping, dry_run=dry_run)
+    dropping = policy('a]\ntype="drop"', rest='[columns.b]\ntype="number"\nwithin=5')
+    assert list(sanitize(frame, dropping).table.columns) == ["b"]
+
+
+@pytest.mark.parametrize("arrow", [False, True])
+@pytest.mark.parametrize("year", [1, 1677, 2262, 9999])
+def test_frames_of_moments_with_a_zone(year, arrow):
+    """They are not printed on the way, and released moments end where pandas shows them: it breaks down beyond."""
+    moments = pa.array([dt.datetime(year, 6, 1)] * 3, pa.timestamp("us")).view(pa.int64())
+    typed = moments.view(pa.timestamp("us", "Asia/Tokyo"))
+    column = pd.Series(pd.arrays.ArrowExtensionArray(typed)) if arrow else pd.Series(typed.to_pandas())
+    frame = pd.DataFrame({"a": column, "kept": column})
+    made = policy('a]\ntype="time"\nwithin="1 hour"', rest='[rows]\norder="public"\n[columns.kept]\ntype="keep"')
+    released = sanitize(frame, made).table
+    assert released.dtypes.tolist() == frame.dtypes.tolist()
+    assert set(released["a"].dt.tz_convert("UTC").dt.year) == {1678 if year < 2000 else 2261}
+    assert pa.array(released["kept"]).cast(pa.int64()).to_pylist() == moments.to_pylist()
