@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metricdp.errors import ArgumentError, ShapeError
+from metricdp.estimates.greatest_likelihood import MOST_SECRETS, greatest_likelihood
 from metricdp.exact.arrays import Floats
 from metricdp.exact.results import Result
 
@@ -78,6 +79,9 @@ def iterative_bayesian_update(
     leave them, the discrepancy principle: the deviance ``2 sum_z counts_z ln(counts_z / expected_z)`` is at most what
     it would be on average if the fit were the truth.
 
+    Where the maximum of the likelihood itself is asked for, and no shares to begin with are given, Newton's method goes
+    there directly; see `greatest_likelihood`. Each of its steps counts as a round.
+
     Args:
         counts: how often each output was released.
         law: the probability of each output (columns) for each secret (rows).
@@ -101,8 +105,18 @@ def iterative_bayesian_update(
         raise ShapeError("counts are finite numbers, none below 0 and one above it")
     if stop not in ("noise", "likelihood"):
         raise ArgumentError(f'stop is "noise" or "likelihood", not {stop!r}')
-    shares = np.full(len(channel), 1 / len(channel)) if start is None else np.asarray(start, dtype=np.float64)
-    return _Climb(seen, channel, stop, gap).run(shares / shares.sum(), rounds)
+    climb, done = _Climb(seen, channel, stop, gap), 0
+    if start is not None:
+        shares = np.asarray(start, dtype=np.float64)
+        shares = shares / shares.sum()
+    elif stop == "likelihood" and len(channel) <= MOST_SECRETS and (channel[:, climb.seen].sum(axis=0) > 0).all():
+        shares, done, proved = greatest_likelihood(climb.parts, climb.visible, gap, rounds)
+        if proved:
+            return climb.fitted(shares, done, True)
+        shares = (shares + 1e-9 / len(shares)) / (1 + 1e-9)  # updates leave a share of 0 at 0
+    else:
+        shares = np.full(len(channel), 1 / len(channel))
+    return climb.run(shares, rounds, done)
 
 
 class _Climb:
@@ -125,8 +139,8 @@ class _Climb:
         new = shares * ratios
         return new / new.sum(), float(self.parts @ np.log(mixed)), ratios
 
-    def run(self, shares: Floats, most: int) -> FittedShares:
-        done, ended, longest = 0, False, 4.0
+    def run(self, shares: Floats, most: int, done: int = 0) -> FittedShares:
+        ended, longest = False, 4.0
         while done < most and not ended:
             first, height, ratios = self.update(shares)
             done += 1
@@ -152,7 +166,7 @@ class _Climb:
                     else:
                         longest = max(4.0, longest / 4)
             shares = second
-        return self._fitted(shares, done, ended)
+        return self.fitted(shares, done, ended)
 
     def _ends(self, shares: Floats, height: float, ratios: Floats) -> bool:
         if self.stop == "likelihood":  # by concavity no shares are higher by more than the greatest ratio less 1
@@ -162,7 +176,8 @@ class _Climb:
             return False
         return deviance <= _expected_deviance(self.rows * (shares @ self.law)) or float(ratios.max()) - 1 <= self.gap
 
-    def _fitted(self, shares: Floats, rounds: int, converged: bool) -> FittedShares:
+    def fitted(self, shares: Floats, rounds: int, converged: bool) -> FittedShares:
+        """The result."""
         released = shares @ self.law
         height = float(self.parts @ np.log(np.maximum(released[self.seen], _TINY)))
         deviance = max(0.0, 2 * self.rows * (self.best - height))
