@@ -74,3 +74,22 @@ def test_a_ledger_of_ones_own_and_its_end(visit, tmp_path):
         assert ledger.balance("city").charges == 1
     assert visitor.fits()
     visitor.shot("ask-390")
+
+
+def test_a_preview_fixes_nothing_and_wrong_files_are_refused(visit, tmp_path):
+    (tmp_path / "photo.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    (tmp_path / "bad.toml").write_text("[columns.a\n")
+    visitor = visit()
+    page = visitor.goto("ask")
+    visitor.shows("Give a table and a policy first.")
+    visitor.upload("A table", tmp_path / "photo.csv")
+    visitor.shows("photo.csv was not taken")
+    visitor.upload("Its policy", tmp_path / "bad.toml")
+    visitor.shows("bad.toml was not taken: a policy is TOML, and this is something else")
+    visitor.goto("sanitize")
+    visitor.goto("ask")
+    visitor.button("Use the table that comes with the package").click()
+    visitor.button("Preview").click()
+    visitor.shows("would cost")
+    page.get_by_label("Promises that may be spent").fill("7")
+    visitor.shows("7 times the policy's promise may be spent in all.")

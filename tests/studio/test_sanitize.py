@@ -181,3 +181,72 @@ def test_a_release_is_charged_to_a_ledger_that_is_named(visit, tmp_path):
     with Ledger(tmp_path / "spent.db") as ledger:
         assert ledger.balance("city").charges == 1
         assert ledger.check()
+
+
+def test_a_file_of_excel_in_europe_by_clicks_alone(visit, tmp_path):
+    (tmp_path / "löhne.csv").write_bytes("name;größe\nJürgen;172\nÄnne;160\n".encode("cp1252"))
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", tmp_path / "löhne.csv")
+    visitor.shows("löhne.csv was not taken: the header: bytes that are not UTF-8")
+    page.get_by_label("Encoding of a CSV file").select_option("Windows (cp1252)")
+    visitor.shows("löhne.csv: 2 columns. No value has been read.")
+    assert page.get_by_text("was not taken").count() == 0
+    visitor.shows("5 questions are still open")
+    page.get_by_label("Can somebody have several rows?").select_option("no: every row is another person's")
+    visitor.shows("3 questions are still open")
+    page.get_by_label("records, if public").fill("")
+    visitor.shows("2 questions are still open")
+    page.get_by_label("What name is").select_option("drop")
+    page.get_by_label("What größe is").select_option("integer")
+    for key, answer in (("within", "5 cm"), ("bounds", "[50, 250]"), ("missing", "refuse")):
+        page.get_by_role("region", name="größe", exact=True).get_by_label(key, exact=True).fill(answer)
+        page.wait_for_function(f"document.querySelector('textarea').value.includes('{key} = ')")
+    visitor.shows("odds within a factor 2 at 5 cm")
+    assert "# All answers come from what you know" in editor(visitor).input_value(), "remarks stay"
+    visitor.button("Sanitize").click()
+    visitor.shows("Released: 2 rows. From löhne.csv.")
+    assert "löhne.csv" in downloaded(visitor, "Report", tmp_path).read_text()
+
+
+def test_what_is_handed_over_is_what_was_used(patient, tmp_path):
+    visitor = patient
+    (tmp_path / "people.csv").write_text("name,age\nAnn,31\nBob,47\n")
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", tmp_path / "people.csv")
+    visitor.shows("2 columns. No value has been read.")
+    editor(visitor).fill(POLICY)
+    visitor.shows("odds within a factor 2 at 5 years")
+    visitor.button("Sanitize").click()
+    visitor.button("Stop").wait_for()
+    visitor.button("Stop").click()
+    visitor.shows("Stopped; nothing was kept.")
+    visitor.button("Sanitize").click()
+    visitor.shows("Released: 2 rows. From people.csv.")
+    editor(visitor).fill(POLICY.replace("5 years", "9 years"))
+    visitor.shows("odds within a factor 2 at 9 years")
+    assert "5 years" in downloaded(visitor, "Policy", tmp_path).read_text()
+    visitor.button("Use the table that comes with the package").click()
+    visitor.shows("health_insurance.csv: 16 columns.")
+    visitor.button("Undo").click()
+    visitor.shows("people.csv: 2 columns.")
+    assert "9 years" in editor(visitor).input_value(), "the table and its policy come back together"
+    page.wait_for_timeout(100)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "rule"),
+    [
+        ("empty.csv", b"", "empty.csv cannot be read as csv: it is empty"),
+        ("photo.parquet", b"\x89PNG\r\n\x1a\n\xff" * 9, "photo.parquet cannot be read"),
+        ("photo.png", b"\x89PNG", "photo.png: a .parquet, .csv"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_its_own_name_in_words_that_stay(visit, tmp_path, name, content, rule):
+    (tmp_path / name).write_bytes(content)
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", tmp_path / name)
+    visitor.shows(f"{name} was not taken: {rule}")
+    page.wait_for_timeout(6000)  # longer than a notice
+    assert page.get_by_text(f"{name} was not taken").count() == 1

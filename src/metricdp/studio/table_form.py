@@ -15,6 +15,7 @@ from metricdp.visible import visible_name
 
 __all__ = ["table_form"]
 
+_SEVERAL = "Can somebody have several rows?"
 _ONE_EACH = "no: every row is another person's"
 _WHOSE = "yes: {} says whose row it is"
 _LOOK = "dense outlined debounce=400"
@@ -38,6 +39,7 @@ def table_form(policy: Callable[[], PolicyText], columns: Sequence[str], write: 
         rows = OPEN if person is None else person.get("rows", OPEN)
         told = None if option == _ONE_EACH else {"column": names.get(option, OPEN), "rows": rows}
         write(policy().with_person(told), again=True)
+        ui.run_javascript(f"document.querySelector('select[aria-label=\"{_SEVERAL}\"]').focus()")  # it was made anew
 
     def most(event: Any) -> None:
         rows = answered((event.value or "").strip() or OPEN)
@@ -49,8 +51,8 @@ def table_form(policy: Callable[[], PolicyText], columns: Sequence[str], write: 
 
     with ui.element("section").classes("entry").props('aria-label="The table as a whole"'):
         ui.html("The table as a whole", tag="h3")
-        ui.label("Can somebody have several rows?")
-        choice("Can somebody have several rows?", [OPEN, _ONE_EACH, *names], chosen, whose)
+        ui.label(_SEVERAL)
+        choice(_SEVERAL, [OPEN, _ONE_EACH, *names], chosen, whose)
         with ui.element("div").classes("fields"):
             if person is not None:
                 ui.input("rows of one, at most", value=typed(person.get("rows", OPEN)), on_change=most).props(_LOOK)

@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import pytest
@@ -70,3 +71,12 @@ def test_what_is_believed_impossible_stays_so():
 def test_a_factor_is_greater_than_one():
     with pytest.raises(ArgumentError, match="greater than 1"):
         _ = made(factor=Fraction(1)).odds
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_places_at_the_ends_of_the_earth(swap):
+    far = ((89.9, 2.0), (-48.0, -150.0))[:: -1 if swap else 1]
+    example = made(first=far[0], second=far[1], seen=far[0], radius=Fraction(10), candidates=far, prior=(1, 1))
+    assert example.moved_either_way == math.inf
+    assert example.odds == math.inf
+    assert made().moved_either_way == pytest.approx(max(made().moved, 1 / made().moved))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from metricdp.errors import FileError
-from metricdp.studio.maps import MapLines, MapView, coastlines, map_of, read_lines
+from metricdp.studio.maps import MapLines, MapView, around, coastlines, map_of, read_lines
 
 
 def test_places_come_back():
@@ -81,3 +81,31 @@ def test_geojson_is_read():
 def test_what_is_no_geojson_is_refused(text):
     with pytest.raises(FileError):
         read_lines(text)
+
+
+def test_features_without_a_geometry_and_empty_rings_are_passed_over():
+    text = json.dumps(
+        {
+            "type": "FeatureCollection",
+            "features": [
+                {"type": "Feature", "properties": None, "geometry": None},
+                {
+                    "type": "Feature",
+                    "properties": {},
+                    "geometry": {"type": "Polygon", "coordinates": [[[2, 48], [3, 48], [3, 49], [2, 48]], []]},
+                },
+            ],
+        }
+    )
+    assert read_lines(text).points.tolist() == [[2, 48], [3, 48], [3, 49], [2, 48]]
+
+
+@pytest.mark.parametrize(
+    "places", [[(48.8, 2.3), (52.5, 13.4)], [(-17.0, 179.0), (-18.0, -179.0)], [(89.0, 0.0), (-89.0, 170.0)], [(1, 1)]]
+)
+def test_a_map_around_places_shows_them_all(places):
+    centre, wide = around(places)
+    view = MapView(*centre, wide)
+    assert all(view.shows(*place) for place in places)
+    if len(places) == 2 and places[0][0] < 89:
+        assert not all(MapView(*centre, wide / 2).shows(*place) for place in places)

@@ -91,3 +91,34 @@ def test_what_are_no_places_is_refused(tmp_path, text):
     file.write_text(text)
     with pytest.raises(FileError):
         read_places(file)
+
+
+def test_other_delimiters_and_features_without_a_geometry(tmp_path):
+    file = tmp_path / "places.csv"
+    file.write_text("lat;lon;weight\n52.5;13.4;3\n52.6;13.5;0\n")
+    assert read_places(file) == ([(52.5, 13.4), (52.6, 13.5)], [3.0, 0.0])
+    points = {"type": "MultiPoint", "coordinates": [[13.6, 52.7], [13.7, 52.8]]}
+    features = [{"type": "Feature", "properties": None, "geometry": one} for one in (None, points)]
+    (tmp_path / "places.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    assert read_places(tmp_path / "places.geojson")[0] == [(52.7, 13.6), (52.8, 13.7)]
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (b"\x89PNG\r\n\x1a\n\xff", "is not text in UTF-8"),
+        (b"lat,lon\n1,2\n", "it has 1 points; 2 to 60 are wanted"),
+        (b"lat,lon\n1,2\n1,2\n", "two of its points are the same"),
+        (b"lat,lon,weight\n1,2,nan\n1,3,1\n", "its weights are numbers from 0 on"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_places_is_said(content, rule, tmp_path):
+    (tmp_path / "places.csv").write_bytes(content)
+    with pytest.raises(FileError, match=rule):
+        read_places(tmp_path / "places.csv")
+
+
+def test_losses_have_units():
+    assert made().cost(1234) == "1,234 m"
+    assert made("squared").cost(5) == "5 m²"
+    assert made("binary").cost(0.25) == "25%"

@@ -195,6 +195,7 @@ class _Sanitize:
             self.forms.clear()
             self.consequences: dict[str, Any] = {}
             self.errors: dict[str, Any] = {}
+            self.fields: dict[str, Any] = {}
             with self.forms:
                 table_form(lambda: self.policy, self._columns(), self._write)
                 for name in list(policy.entries)[:_MOST_FORMS]:
@@ -218,34 +219,45 @@ class _Sanitize:
             made.props["aria-label"] = shown
             ui.html(text_of(shown), tag="h3")
             choice(f"What {shown} is", ["?", *TYPES.names], kind, partial(self._retype, name))
-            with ui.element("div").classes("fields"):
-                for question in TYPES[kind].questions if kind in TYPES else ():
-                    ui.input(
-                        question.key,
-                        value=typed(entry.get(question.key, "")),
-                        on_change=partial(self._answer, name, question.key),
-                    ).props("dense outlined debounce=400").tooltip(question.words)
-                found = self.policy.error(name)
-                if found is not None and ("within" in entry or "factor" in entry):
-                    self.errors[name] = ui.number(found[0], value=float(f"{found[1]:.4g}"), min=0)
-                    self.errors[name].props("dense outlined debounce=600")
-                    self.errors[name].on_value_change(partial(self._wanted, name))
+            self.fields[name] = ui.element("div").classes("fields")
             self.consequences[name] = said("consequence")
+        self._ask_of(name)
+
+    def _ask_of(self, name: str) -> None:
+        """The questions of a column's type, in its form: the rest of it stays, and the keyboard where it is."""
+        entry = self.policy.entries[name]
+        kind = entry.get("type", "?")
+        self.errors.pop(name, None)
+        self.fields[name].clear()
+        with self.fields[name]:
+            for question in TYPES[kind].questions if kind in TYPES else ():
+                ui.input(
+                    question.key,
+                    value=typed(entry.get(question.key, "")),
+                    on_change=partial(self._answer, name, question.key),
+                ).props("dense outlined debounce=400").tooltip(question.words)
 
     def _follow(self, name: str) -> None:
         """Say what a column's entry means."""
         self.consequences[name].text = self.policy.words(name)
-        found = self.policy.error(name)
-        if found is not None and name in self.errors:
-            now = float(f"{found[1]:.4g}")
-            if self.errors[name].value != now:
-                self.errors[name].value = now
+        found, entry = self.policy.error(name), self.policy.entries.get(name, {})
+        if found is None or not ("within" in entry or "factor" in entry):
+            return
+        now = float(f"{found[1]:.4g}")
+        if name not in self.errors:  # added where the others are: somebody may be typing into them
+            with self.fields[name]:
+                self.errors[name] = ui.number(found[0], value=now, min=0).props("dense outlined debounce=600")
+                self.errors[name].on_value_change(partial(self._wanted, name))
+        elif self.errors[name].value != now:
+            self.errors[name].value = now
 
     def _retype(self, name: str, kind: str) -> None:
         old = self.policy.entries.get(name, {})
         asked = [question.key for question in TYPES[kind].questions] if kind in TYPES else []
         entry = {"type": kind} | {key: old.get(key, "?") for key in asked}
-        self._write(self.policy.with_entry(name, entry), again=True)
+        self._write(self.policy.with_entry(name, entry))
+        self._ask_of(name)
+        self._follow(name)
 
     def _answer(self, name: str, key: str, event: Any) -> None:
         entry, answer = dict(self.policy.entries.get(name, {})), (event.value or "").strip()
@@ -256,7 +268,7 @@ class _Sanitize:
             found = answered(answer)
             split = key in _KEYS and isinstance(found, str) and found != "?"
             entry[key] = [part.strip() for part in found.split(",")] if split else found
-        self._write(self.policy.with_entry(name, entry), again=name not in self.errors)
+        self._write(self.policy.with_entry(name, entry))
 
     def _wanted(self, name: str, event: Any) -> None:
         found = self.policy.error(name)
@@ -334,7 +346,7 @@ class _Sanitize:
             if release.checked is not None:
                 ui.label(f"Nothing was released: {release.check_words}.").props('role="status"')
                 return
-            ui.label(f"Released: {release.report.rows:,} rows of {visible_name(found.name)}.").props('role="status"')
+            ui.label(f"Released: {release.report.rows:,} rows. From {visible_name(found.name)}.").props('role="status"')
             if found.ledger:
                 ui.label(found.left)
             notebook = notebook_text(found.name, found.policy, found.ledger, found.account)
