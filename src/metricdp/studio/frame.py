@@ -31,7 +31,7 @@ window.addEventListener('beforeunload', () => {
     const number = String(Date.now());
     document.cookie = 'SENT=' + number + '; path=/' + location.pathname.split('/')[1] + '; max-age=10; SameSite=Strict';
     field.dispatchEvent(new Event('blur'));
-    emitEvent('sent', number);
+    queueMicrotask(() => emitEvent('sent', number));  // after what the field has to say
 });
 // A file that is dropped beside its control would replace the page.
 for (const kind of ['dragover', 'drop']) window.addEventListener(kind, (e) => {
