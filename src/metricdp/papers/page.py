@@ -26,6 +26,10 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; bo
 figure { display: inline-block; margin: .8rem 1rem 0 0; max-width: 24rem; width: 100%; color: #0a0b0c; }
 figure svg { width: 100%; height: auto; }
 ul { margin: .2rem 0 0 1rem; padding: 0; color: var(--soft); font-size: .88rem; }
+h3, p { overflow-wrap: anywhere; }
+@media (max-width: 36rem) { th, td { border: 0; padding-right: .5rem; overflow-wrap: anywhere; min-width: 0; }
+  tr { display: grid; grid-template-columns: 1fr 1fr 4.6rem; border-bottom: 1px solid var(--rule); }
+  tr > :first-child { grid-column: 1 / -1; } }
 """
 
 
