@@ -41,5 +41,7 @@ napoleon_custom_sections = [("Guarantee", "notes_style"), ("References", "notes_
 
 html_theme = "furo"
 html_title = "metricdp"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
