@@ -137,7 +137,8 @@ def _most_told(together, keys, here: ValueTally, there: ValueTally) -> float:
     widths = [part.ranks.width for part in together.named.values()]
     bars = [
         {
-            place: logarithms(width.pieces(here, place), width.rate) - logarithms(width.pieces(there, place), width.rate)
+            place: logarithms(width.pieces(here, place), width.rate)
+            - logarithms(width.pieces(there, place), width.rate)
             for place in range(together.ranks.places)
         }
         for width in widths

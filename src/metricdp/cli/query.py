@@ -20,6 +20,7 @@ from metricdp.cli.options.streams import is_dash
 from metricdp.cli.options.table import EngineOption, TableArgument, TableOption, called, read_source
 
 if TYPE_CHECKING:
+    from metricdp.policies.sql.public_tables import PublicTable
     from metricdp.queries.select.asking import Asking
 
 __all__ = ["query"]
@@ -32,6 +33,13 @@ def query(
     ],
     policy: PolicyOption,
     table: TableOption = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A public table that the question may join by that name, on a column of the policy; may be repeated.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write the answers too: .csv or .json; - prints CSV."),
@@ -73,6 +81,9 @@ def query(
 
     - a histogram: `metricdp query people.csv -p people.toml 'select count(*) from people group by age' -o ages.csv`
 
+    - with a public table beside it: `metricdp query people.csv -p people.toml --public regions=regions.csv 'select
+    r.name, count(*) from people p join regions r on p.region = r.code group by r.name'`
+
     What can be asked: `count(*)`, `count(x)`, `sum(x)`, `avg(x)`, `median(x)`, `min(x)`, `max(x)`,
     `percentile(x, 0.9)`. Conditions compare columns with values by `= <> < <= > >=`, `between`, `in` and `is null`,
     joined by `and`, `or`, `not`. Groups come from the policy, never from the table: empty ones are answered too.
@@ -91,7 +102,7 @@ def query(
     refuse_without_ledger(ledger, account, seed, witness)
     refuse_two_on_one(json, out=out)
     check_output("--out", out, (".csv", ".json"), overwrite, policy, Path(source))
-    asking = _read(question, policy)
+    asking = _read(question, policy, _public(public))
     if dry_run:
         if json:
             print_result(plan_tree(asking))
@@ -107,7 +118,8 @@ def query(
             from metricdp.sessions import Session
 
             with open_ledger(ledger, witness) as opened:
-                answers = Session(place, asking.policy.policy, opened, account, engine=engine).ask(question)
+                session = Session(place, asking.policy.policy, opened, account, engine=engine, public=_given(asking))
+                answers = session.ask(question)
     if out is not None:
         from metricdp.sources.whole_files import appearing
 
@@ -124,7 +136,29 @@ def query(
         say(what_was_found(answers, None if is_dash(out) else out), out)
 
 
-def _read(question: str, policy: Path) -> Asking:
+def _given(asking: Asking) -> dict[str, PublicTable]:
+    """The public tables that a question joins, as they were read."""
+    return {table.name: table for table in asking.select.public}
+
+
+def _public(given: list[str] | None) -> dict[str, PublicTable]:
+    """The public tables that are written as NAME=FILE, read."""
+    from metricdp.cli.console import mistakes
+    from metricdp.policies.sql.public_tables import public_tables
+
+    found = {}
+    for text in given or ():
+        name, equal, path = text.partition("=")
+        if not equal or not name or not path:
+            raise typer.BadParameter("write NAME=FILE, such as regions=regions.csv", param_hint="--public")
+        if not Path(path).exists():
+            raise typer.BadParameter(f"there is no file {path}", param_hint="--public")
+        found[name] = Path(path)
+    with mistakes("--public"):
+        return public_tables(found)
+
+
+def _read(question: str, policy: Path, public: dict[str, PublicTable]) -> Asking:
     from metricdp.cli.console import mistakes
     from metricdp.cli.options.report import policy_mistakes, read_policy
 
@@ -133,4 +167,4 @@ def _read(question: str, policy: Path) -> Asking:
 
         with policy_mistakes(policy):
             rules = read_policy(policy).askable
-            return Asking.of(question, rules)
+            return Asking.of(question, rules, public=public)

@@ -15,6 +15,7 @@ from metricdp.ledger.charging import as_ledger, question_charge, refuse_seeds, t
 from metricdp.ledger.entries import canonical, digest
 from metricdp.metrics import Guarantee, Metric
 from metricdp.policies.policy import Policy
+from metricdp.policies.sql.public_tables import public_tables
 from metricdp.policies.sql.statements import join_selects
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.stored_answers import stored, taken_up
@@ -36,6 +37,7 @@ class Session:
         ledger: a `Ledger` or its address; None to keep account for this session alone.
         account: which account of the ledger; the only one, where there is one.
         engine: what reads the table.
+        public: public tables that questions may join, by their names; see `metricdp.queries.ask`.
         who: asks, for the record.
         purpose: what the answers are wanted for, for the record.
 
@@ -63,6 +65,7 @@ class Session:
         account: str | None = None,
         *,
         engine: Any = None,
+        public: Mapping[str, Any] | None = None,
         who: str = "",
         purpose: str = "",
     ) -> None:
@@ -74,6 +77,7 @@ class Session:
         self.account = None if self.ledger is None else which_account(account, self.ledger)
         self._who, self._purpose = who, purpose
         self._charged: list[Guarantee] = []
+        self._public = public_tables(public)
 
     # Ask
 
@@ -231,7 +235,7 @@ class Session:
     # Inside
 
     def _read(self, question: str) -> Asking:
-        return Asking.of(question, self.policy.askable)
+        return Asking.of(question, self.policy.askable, public=self._public)
 
     def _precise(
         self,

@@ -43,6 +43,23 @@ MOMENTS = {
 _HISTOGRAM = "ask for a histogram, count(*) .. group by {}, and compute it from that, which costs nothing more"
 
 
+_INSTEAD = {
+    "mode": "write count(*) .. group by x order by 2 desc limit 1",
+    "approxdistinct": "write count(distinct x)",
+    "star": "the values of records are secret: name what you want to know, such as count(*), avg(x) .. group by y",
+    "column": f"the values of records are secret; one of {AGGREGATES} is asked, by group where you name columns",
+    "groupconcat": "the values of records are secret: write count(*) .. group by x",
+    "arrayagg": "the values of records are secret: write count(*) .. group by x",
+    "logicalor": "what one record decides is secret: write sum(case when .. then 1 else 0 end), the number of them",
+    "logicaland": "what one record decides is secret: write sum(case when .. then 1 else 0 end), the number of them",
+    "anyvalue": "the value of one record is secret: write median(x), or count(*) .. group by x",
+    "first": "the value of one record is secret: write min(x), median(x), or count(*) .. group by x",
+    "last": "the value of one record is secret: write max(x), median(x), or count(*) .. group by x",
+    "histogram": "write count(*) .. group by x",
+}
+"""What to write in place of what is not answered, by sqlglot's name."""
+
+
 class AnswerReader:
     """Reads aggregates and expressions, and remembers each aggregate once.
 
@@ -73,6 +90,8 @@ class AnswerReader:
             return Applied(functions[type(node)], self.expression(node.this, "", named))
         if isinstance(node, exp.Round):
             return Applied("round", self.expression(node.this, "", named), _places(node))
+        if isinstance(node, exp.Cast) and node.is_type(*exp.DataType.INTEGER_TYPES):
+            return Applied("round", self.expression(node.this, "", named), 0)
         if isinstance(node, exp.Cast | exp.Coalesce | exp.Nullif):
             return self.expression(node.this, "", named)  # an answer is a number, whatever it is called
         if named is not None and isinstance(node, exp.Column) and node.name.casefold() in named:
@@ -100,6 +119,9 @@ class AnswerReader:
                 self.expression(one, "", named) for one in (node.this, node.args["low"], node.args["high"])
             )
             return Combined("and", Combined(">=", value, low), Combined("<=", value, high))
+        ends = [node.this, node.args.get("expression")]
+        if any(isinstance(one, exp.Column) and one.name.casefold() not in named for one in ends):
+            raise refuse(node, "having judges noisy answers: a condition on a column goes to where")
         if type(node) in signs:
             sides = (self.expression(side, "", named) for side in (node.this, node.expression))
             return Combined(signs[type(node)], *sides)
@@ -147,7 +169,8 @@ class AnswerReader:
             return self._checked(Aggregate("percentile", column, share_of[1], name, only))
         if type(node).__name__ in MOMENTS:
             return self._moment(node, name, only)
-        raise refuse(node, f"one of {AGGREGATES} is asked, and what is computed from such")
+        called = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
+        raise refuse(node, _INSTEAD.get(called, f"one of {AGGREGATES} is asked, and what is computed from such"))
 
     # Functions of one column
 
@@ -161,7 +184,7 @@ class AnswerReader:
     def _function(self, node: Any) -> CellFunction:
         if len(self.conditions.joins.bases(node)) != 1:
             raise ArgumentError(
-                f"{shown(node)}: an aggregate is of one column of the policy, or of a product of one with a column of a "
+                f"{shown(node)}: an aggregate is of one column of the policy, or of its product with a column of a "
                 "public table: compute with its answers, as in sum(x) / count(*), or make the column before"
             )
         return self.conditions.take(self.conditions.joins.function(node))
@@ -266,7 +289,7 @@ def _percentile(item: Any) -> tuple[Any, Fraction] | None:
     from sqlglot import exp
 
     called = str(item.this).lower() if isinstance(item, exp.Anonymous) else ""
-    if called in ("percentile", "quantile", "percentile_cont", "percentile_disc"):
+    if called in ("percentile", "quantile", "percentile_cont", "percentile_disc", "quantile_cont", "quantile_disc"):
         given = list(item.expressions)
     elif isinstance(item, exp.Quantile | exp.ApproxQuantile):
         given = [item.this, item.args.get("quantile")]

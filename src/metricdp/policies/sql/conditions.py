@@ -61,7 +61,10 @@ def _cut(column: NumberCells, compared: list[Any]) -> Cells:
     if column.edges or not compared:
         return column
     low, high = column.bounds
-    edges = sorted({column.value(value) for value in compared if low < Fraction(value) <= high})
+    try:
+        edges = sorted({column.value(value) for value in compared if low < Fraction(value) <= high})
+    except ValueError:
+        raise ArgumentError(f"column {column.name!r} is compared with numbers, such as 12 or 0.5") from None
     rules: dict[str, Any] = {"outside": column.outside, "missing": column.missing, "other": column.other}
     return NumberCells(column.name, column.bounds, edges=edges, **rules)
 
@@ -198,6 +201,8 @@ class Conditions:
         signs = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         sign = signs.get(type(node))
+        if node.find(exp.Column) is None and not node.find(exp.Query, exp.AggFunc):
+            raise ArgumentError(f"{shown(node)}: this is the same for every record: leave it out")
         if sign is None:
             if isinstance(node, exp.Column):
                 return self._decided(node, node, [True], lambda found: found == True)  # noqa: E712 it makes a predicate
@@ -222,6 +227,13 @@ class Conditions:
 
     def _of_number(self, column: Any, node: Any, sign: str, value: int | Decimal) -> Predicate:
         """A comparison of numbers of any size by >= alone, since cells hold their lower ends."""
+        name = column_name(column, self.policy)
+        low, high = self.policy.column(name).bounds  # type: ignore[attr-defined]
+        if low < Fraction(value) <= high and not self.policy.metric(name).without_null().all_alike:
+            raise ArgumentError(
+                f"{shown(node)}: {name} is protected by distance, and such numbers are not cut in two: ask for "
+                f'percentiles, sums, averages of {name}, or let the policy declare metric = "1 discrete", or integers'
+            )
         if sign in (">=", "<"):
             at_least = self._decided(column, node, [value], lambda found: found >= value)
         else:

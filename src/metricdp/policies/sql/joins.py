@@ -13,15 +13,15 @@ from metricdp.policies.cells.listed import BooleanCells, CategoryCells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells
 from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.nodes import shown
-from metricdp.policies.sql.predicates import Predicate
 from metricdp.policies.sql.public_tables import PublicTable
 from metricdp.policies.sql.row_functions import RowReader, Value
 
 __all__ = ["Joins", "is_public"]
 
 _ABOUT_ONE = (
-    "a question is about one table. If {name!r} is public, give it: public={{{name!r}: ..}}. If it is about people too, "
-    "join before, and let the policy be about the joined table, with [person] where somebody can have several rows"
+    "a question is about one table. If {name} is public, give it beside the question with public=, under that name. If "
+    "it is about people too, join before, and let the policy be about the joined table, with [person] where somebody "
+    "can have several rows"
 )
 _WRITE = "write join {name} on people.x = {name}.y, where x is a column of the policy"
 
@@ -66,7 +66,7 @@ class Joins:
 
     # Reading
 
-    def read(self, statement: Any) -> list[Predicate]:
+    def read(self, statement: Any) -> list[CellCondition]:
         """Take up the joins of a statement, and mark its columns; the conditions that inner joins make."""
         from sqlglot import exp
 
@@ -157,7 +157,7 @@ class Joins:
         wanted = {_kind(value) for value in CellFunction.of(shown(here), cells, of).found if value is not None}
         if kinds and wanted and not kinds & wanted:
             raise ArgumentError(
-                f"{shown(there)} holds {' and '.join(sorted(kinds))}, and {shown(here)} {' and '.join(sorted(wanted))}: "
+                f"{shown(there)} holds {' and '.join(sorted(kinds))}, {shown(here)} {' and '.join(sorted(wanted))}: "
                 "they never are equal; give the public table a column of the same kind"
             )
         return Joined(alias, public, base, self._rows(alias, public, name, keys, of, conditions), kept)
@@ -178,9 +178,9 @@ class Joins:
                 continue
             if key in places:
                 raise ArgumentError(
-                    f"the public table {public.name!r} has {name} = {_text(key)} in several rows, so that a record would "
-                    f"count several times: make one row for each {name}, or choose one in the join, as in on .. and "
-                    f"{alias}.year = 2024"
+                    f"the public table {public.name!r} has {name} = {_text(key)} in several rows, so that a record "
+                    f"would count several times: make one row for each {name}, or choose one in the join, as in "
+                    f"on .. and {alias}.year = 2024"
                 )
             places[key] = row
         return lambda value: None if of(value) is None else places.get(of(value))
@@ -189,7 +189,7 @@ class Joins:
     def _lacks(public: PublicTable, name: str) -> str:
         return f"the public table {public.name!r} has no column {name!r}; it has {', '.join(public.columns)}"
 
-    def _matched(self, one: Joined) -> list[Predicate]:
+    def _matched(self, one: Joined) -> list[CellCondition]:
         """The condition that a record has a row, where some have none and are not kept."""
         cells = self.policy.column(one.base)
         found = CellFunction.of(f"{one.alias} has a row", cells, lambda value: one.row(value) is not None)
@@ -208,7 +208,7 @@ class Joins:
             ArgumentError: it is in several of them.
         """
         tables = {name: one.table for name, one in self.joined.items()} | ({alias: public} if public else {})
-        called = column.table.casefold()
+        called = str(column.table).casefold()
         if called:
             if called in tables:
                 return called
@@ -265,8 +265,8 @@ class Joins:
         bases = self.bases(node)
         if len(bases) != 1:
             raise ArgumentError(
-                f"{shown(node)}: it depends on {' and '.join(sorted(bases)) or 'no column'}: what is computed here is of "
-                "the values of one column"
+                f"{shown(node)}: it depends on {' and '.join(sorted(bases)) or 'no column'}: what is computed here is "
+                "of the values of one column; group by each of them, or write a case"
             )
         reader = RowReader(lambda column: self._looked_up(column)[1])
         return CellFunction.of(shown_whole(node), self.policy.column(*bases), reader.read(node))

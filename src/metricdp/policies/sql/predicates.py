@@ -157,6 +157,7 @@ class OneColumn(Predicate):
         """Where it holds and fails among the column's cells."""
 
     def truth(self, columns: Sequence[Cells]) -> CellTruth:
+        """Where it holds among all combinations of the columns' cells."""
         axis = next((place for place, column in enumerate(columns) if column.name == self.name), None)
         if axis is None:
             known = ", ".join(column.name for column in columns)
@@ -177,7 +178,7 @@ class _Compared(OneColumn):
         if isinstance(column, OrderedCells):
             return self._in_order(column)
         if self.sign not in ("==", "!="):
-            raise ArgumentError(f"column {self.name!r} has no order: compare with == or !=, or use isin")
+            raise ArgumentError(f"column {self.name!r} has no order: compare with =, <> or a list of values (in, isin)")
         place = _place(column, self.value)
         equal = np.zeros(len(column), dtype=np.bool_)
         equal[place] = True
@@ -326,7 +327,7 @@ def _asked(column: OrderedCells, value: Any) -> Any:
     try:
         return rational(repr(value) if type(value) is float else value, "value")
     except ValueError:
-        raise ArgumentError(f"column {column.name!r} is compared with finite numbers") from None
+        raise ArgumentError(f"column {column.name!r} is compared with finite numbers, such as 12 or 0.5") from None
 
 
 def _place(column: Cells, value: Any) -> int:

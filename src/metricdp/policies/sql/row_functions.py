@@ -25,8 +25,8 @@ Value = Any
 Function = Callable[[Any], Value]
 
 _KNOWN = (
-    "+, -, *, /, %, floor, ceil, round, abs, lower, upper, trim, left, right, substr, length, ||, year, month, quarter, "
-    "day, extract, date_trunc, coalesce, nullif, case, if, comparisons, in, between, like and is null"
+    "+, -, *, /, %, floor, ceil, round, abs, lower, upper, trim, left, right, substr, length, ||, year, month, "
+    "quarter, day, extract, date_trunc, coalesce, nullif, case, if, comparisons, in, between, like and is null"
 )
 
 

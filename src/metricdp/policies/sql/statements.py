@@ -28,7 +28,7 @@ Kind = Literal["count", "sum", "average", "percentile", "distinct", "moment"]
 
 _CLAUSES = {
     "laterals": "a join: a question is about one table; join before, and give the policy the joined table",
-    "distinct": "select distinct: the groups of 'group by' come from the policy, each once",
+    "distinct": "select distinct: write select x, count(*) .. group by x: groups come from the policy, each once",
     "qualify": "qualify: write having, which judges groups by their noisy answers",
     "windows": "windows: write group by",
 }
@@ -175,12 +175,19 @@ def read_select(text: str, policy: Askable, public: Mapping[str, PublicTable] | 
     try:
         statements = [statement for statement in sqlglot.parse(text) if statement is not None]
         return _select(statements, text, policy, Joins(policy, public or {}))
-    except SqlglotError:
+    except SqlglotError as problem:
         raise ArgumentError(
-            "the question cannot be read as SQL; write: select count(*) from people where age >= 18 group by sex"
+            f"the question cannot be read as SQL{_where_it_ends(problem)}; write: select count(*) from people where "
+            'age >= 18 group by sex limit 3, with names that are no plain words as "monthly pay"'
         ) from None
     except RecursionError:
         raise ArgumentError("the question is nested too deeply; write x in (1, 2, 3) in place of many 'or'") from None
+
+
+def _where_it_ends(problem: Any) -> str:
+    """Before which of the asker's own words reading ended."""
+    found = next((one.get("highlight") for one in getattr(problem, "errors", ()) if one.get("highlight")), "")
+    return f", from {found[:20]!r} on" if found else ""
 
 
 def _select(statements: list[Any], text: str, policy: Askable, joins: Joins) -> Select:
@@ -299,9 +306,10 @@ def _groups(
             bands[name] = CellBand(name, conditions.take(conditions.joins.function(meant)))
             _ = bands[name].labels  # or it is refused here
         else:
+            _refuse_totals(item)
             raise ArgumentError(
-                f"group by {shown(item)}: groups are the cells of a column, a function of them such as year(joined), or "
-                "the bands of a case: write its name, or case when age < 18 then 'young' else 'old' end"
+                f"group by {shown(item)}: groups are the cells of a column, a function of them such as year(joined), "
+                "or the bands of a case: write its name, or case when age < 18 then 'young' else 'old' end"
             )
         grouped[meant.sql()] = name
         if name in seen:
@@ -334,6 +342,18 @@ def _no_values() -> tuple[Any, ...]:
     from sqlglot import exp
 
     return exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple
+
+
+def _refuse_totals(item: Any) -> None:
+    """Say what to do for totals of several kinds of groups."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
+        columns = ", ".join(dict.fromkeys(shown(one) for one in item.find_all(exp.Column)))
+        raise ArgumentError(
+            f"group by {shown(item)}: write group by {columns}, and add up the noisy answers for totals: that costs "
+            "nothing, and they agree with their parts"
+        )
 
 
 def _names_groups(case: Any) -> bool:
@@ -372,8 +392,8 @@ def _shown(statement: exp.Select, answers: Any, groups: tuple[str, ...], grouped
             raise ArgumentError(f"two answers are called {name!r}: leave one out, or give it a name with 'as'")
         names.append(name)
         yield Shown(name, found)
-    if not names:
-        raise ArgumentError(f"nothing is asked of the groups: add one of {AGGREGATES}")
+    if not names or not answers.found:
+        raise ArgumentError(f"nothing is asked of the {'groups' if groups else 'records'}: add one of {AGGREGATES}")
 
 
 def _kept(statement: exp.Select, answers: Any, columns: tuple[Shown, ...], groups: tuple[str, ...]) -> Kept:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["flattened"]
 
-_INSTEAD = "a subquery: it may choose rows and columns (select * from people where age >= 18), and nothing else"
+_INSTEAD = (
+    "a subquery: it may choose rows and columns (select * from people where age >= 18), and nothing else; where it "
+    "counts or groups, ask it as the question, and compute with its answers, which costs nothing more"
+)
 
 
 def flattened(statement: exp.Select) -> list[Any]:

@@ -28,11 +28,7 @@ from metricdp.queries.select.percentiles import GroupPercentiles
 from metricdp.queries.select.shown_answers import shown_answers
 from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
-from metricdp.queries.select.totals import (
-    LinearPart,
-    check_records,
-    why_shared,
-)
+from metricdp.queries.select.totals import LinearPart, check_records, why_shared
 from metricdp.queries.single.plan import AnswerPlan
 from metricdp.queries.universes.engines.grouping import declared_types
 from metricdp.queries.workloads.allocation import Allocation, released
@@ -41,6 +37,8 @@ from metricdp.sources.opening import count_rows, kept, open_sql
 from metricdp.sources.table import Declared
 
 __all__ = ["Asking", "ask"]
+
+Public = Mapping[str, PublicTable]
 
 _ALONE = ("percentile", "distinct")
 """What has noise of its own, besides that of counts and sums."""
@@ -66,9 +64,8 @@ def ask(
         source: a file or a frame, or what else `histogram` takes.
         policy: the cells of the columns, the number of records and the metric; or the path of a file that has them.
         question: ``select AGGREGATES [from ..] [where CONDITION] [group by COLUMNS]``; see `read_select`.
-        public: tables that anybody may see, by the names that the question calls them: ``{"regions": "regions.csv"}``
-            for ``.. from people join regions on people.state = regions.state ..``. A record's value in a column of the
-            policy decides its row, so that this spends what a question about that column does.
+        public: tables that anybody may see, such as ``{"regions": "regions.csv"}`` for ``from people join regions on
+            people.state = regions.state``. The policy's column decides a record's row, and is what is spent.
         engine: "spark", or a connection of ibis, where the source is a table's name there.
         time_limit: seconds for sharing out the noise; then the best so far is used. See `allocate`.
         progress: told while noise is shared out; see `allocate`.
@@ -122,14 +119,8 @@ class Asking:
     scale: Fraction = Fraction(1)
 
     @classmethod
-    def of(
-        cls,
-        question: str,
-        policy: Askable,
-        scale: Fraction = Fraction(1),
-        public: Mapping[str, PublicTable] | None = None,
-    ) -> Asking:
-        """Read a question against a policy, and perhaps public tables beside it; see `made`."""
+    def of(cls, question: str, policy: Askable, scale: Fraction = Fraction(1), public: Public | None = None) -> Asking:
+        """Read a question against a policy, perhaps with public tables; see `made`."""
         return cls.made(read_select(question, policy, public), policy, scale)
 
     @classmethod

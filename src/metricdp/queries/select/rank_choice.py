@@ -71,8 +71,8 @@ class WidthChoice:
     """How far from an answer the percentile is at most, drawn by rank too, by the exponential mechanism.
 
     For a width w, the percentile is within w of the answer t where ``f(w) = min(U(t + w) - T, T - L(t - w))`` is not
-    negative; a side that reaches the end of the line is not looked at. The width is drawn from a public list, so that it
-    is the first for which f(w) reaches ``slack``: with weights ``exp(-rate loss)``, where the loss is ``slack - f(w)``
+    negative; a side that reaches the end of the line is not looked at. The width is drawn from a public list, to be
+    the first for which f(w) reaches ``slack``: with weights ``exp(-rate loss)``, where the loss is ``slack - f(w)``
     while that is positive, and then a quarter of what f exceeded the slack by at the width before: too wide is better
     than too narrow. The first that reaches it has no loss, however far f jumps there, as it does where many records
     share a value. The whole line, which holds the percentile for certain, has the weight ``many exp(-rate slack)``.

@@ -73,7 +73,8 @@ class ValueLine:
             line = cls._of_numbers(policy, cells)
         else:
             raise ArgumentError(
-                f"column {cells.name!r}: percentiles are answered for columns of integers, numbers and dates"
+                f"column {cells.name!r}: percentiles are answered for columns of integers, numbers and dates; write "
+                f"count(*) .. group by {cells.name}"
             )
         if line.places < 2:
             raise ArgumentError(f"column {cells.name!r} has one value only, which is its percentile")
