@@ -1,6 +1,7 @@
 """Releases of every kind are evidence, or the audit says why they are none."""
 
 import re
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.audit import audit, rows
+from metricdp.audit.boxes.box import CALL_LIMIT
 from metricdp.errors import ArgumentError, FileError
 
 m = mdp.metrics
@@ -122,6 +124,20 @@ def test_a_whole_number_of_samples_may_be_a_float():
 def test_why_it_ended():
     assert audit(lambda _: 7, [(0, 1)], m.absolute(), samples=1000).ended == "there was no event to test"
     assert audit(near, [(0, 1)], m.absolute(), samples=10**9, time_limit=0.3).ended == "the time was up"
+
+
+def test_the_first_calls_that_hang_do_not_use_up_the_time():
+    calls = []
+
+    def release(secret):
+        calls.append(secret)
+        if len(calls) > 10 and secret:
+            time.sleep(30)
+        return float(generator.random())
+
+    begin = time.perf_counter()
+    assert audit(release, [(0, 1)], m.absolute(), samples=100).samples == 100
+    assert time.perf_counter() - begin < 3 * CALL_LIMIT  # some 45 calls hang
 
 
 @pytest.mark.long

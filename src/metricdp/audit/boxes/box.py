@@ -26,6 +26,8 @@ __all__ = ["Batch", "Box", "Calls", "Failure", "Rows", "one_at_a_time", "rows"]
 CALL_LIMIT = 2.0
 """Seconds that one call may take, where a box does not say otherwise."""
 
+_KNOWN = 8  # calls that say how long one usually takes
+
 
 @dataclass(frozen=True, order=True)
 class Failure:
@@ -100,8 +102,8 @@ class Calls(Box):
         seconds = np.zeros(labels.size)
         interrupted = False
         function, clock = self.function, time.perf_counter
-        limit = self.limit if self._typical is None else min(self.limit, max(0.02, 200 * self._typical))
-        with Watch(limit) as watch:
+        quick: list[float] = []
+        with Watch(self._patience()) as watch:
             for number, label in enumerate(labels.tolist()):
                 start = clock()
                 try:
@@ -119,10 +121,17 @@ class Calls(Box):
                     watch.end()
                 seconds[number] = clock() - start
                 releases.append(release)
-        quick = [second for second, each in zip(seconds, releases, strict=False) if not isinstance(each, Failure)]
-        if len(quick) >= 8:
+                if not isinstance(release, Failure):
+                    quick.append(seconds[number])
+                    if self._typical is None and len(quick) == _KNOWN:  # patience with the first that hang is dear
+                        self._typical = float(np.median(quick))
+                        watch.change(self._patience())
+        if len(quick) >= _KNOWN:
             self._typical = float(np.median(quick))
         return Batch(releases, seconds[: len(releases)], interrupted)
+
+    def _patience(self) -> float:
+        return self.limit if self._typical is None else min(self.limit, max(0.02, 200 * self._typical))
 
 
 class Rows(Box):

@@ -27,6 +27,12 @@ class Watch:
         self._able = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
         self._before: Any = None
 
+    def change(self, limit: float) -> None:
+        """Another limit, from now on."""
+        self.limit = limit
+        if self._able:
+            signal.setitimer(signal.ITIMER_REAL, limit, limit)
+
     def begin(self) -> None:
         """A call begins."""
         self._call += 1
