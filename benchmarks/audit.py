@@ -81,7 +81,7 @@ DRAWS = {
     "SparseVectorTechnique6": 4e7,
     "Rappor": 2.5e7,
     "OneTimeRappor": 2e7,
-    "LaplaceParallel": 2.5e7,
+    "LaplaceParallel": 4e7,
     "SVT34Parallel": 4e7,
     "PrefixSum": 4e6,
     "NumericalSVT": 2e7,

@@ -377,7 +377,8 @@ class Rounds:
             for other in hunt.candidates:
                 if other.refined and not other.used:  # a test that begins now has fewer calls and less confidence
                     left = later / math.sqrt(max(planned - trial.calls, 1)) - first / math.sqrt(planned)
-                    best = max(best, other.promise - scale_of(other.cut.noise * left + other.cut.error, hunt.distance))
+                    luck = other.cut.noise * left + 2 * other.cut.error
+                    best = max(best, other.promise - scale_of(luck, hunt.distance))
         return best > hoped
 
 

@@ -85,7 +85,7 @@ class Candidate:
         An event that the claim itself suggests was not chosen among many, and so not by luck: another must look better
         by more than luck explains.
         """
-        return self.preference if self.score.hints is None else self.promise + 1.5 * self._luck
+        return self.preference if self.score.hints is None else self.promise + 2.5 * self._luck
 
     @property
     def _luck(self) -> float:
