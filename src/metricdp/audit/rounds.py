@@ -185,6 +185,8 @@ class Rounds:
         if number and not self.plan.even:
             return
         rungs = 1 if number else math.ceil(math.log2(len(alive))) + 1
+        if self.time_limit is not None and not number:
+            rungs = max(rungs, 2)  # the first is small, to see how long it takes to learn
         final = max(1, int(self._left() * (1 - share - self.plan.refine)))
         for rung in range(rungs):
             last = rung == rungs - 1

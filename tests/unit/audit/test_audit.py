@@ -254,6 +254,11 @@ def test_a_time_limit_is_kept():
 # Samples of others
 
 
+def test_a_time_limit_does_not_make_the_search_small():
+    evidence = audit(nearly, [(0.0, 1.0)], m.absolute(), samples=400_000, time_limit=600)
+    assert evidence.searched[0].calls > 30_000
+
+
 def test_two_arrays_of_samples():
     zeros, ones = generator.laplace(size=20_000), 1 + generator.laplace(scale=0.5, size=20_000)
     evidence = audit((np.round(zeros, 3), np.round(ones, 3)), [(0, 1)], m.absolute())
