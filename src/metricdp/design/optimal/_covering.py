@@ -29,6 +29,10 @@ from metricdp.programs.transport import Transport
 __all__ = ["Covered", "Covering", "nearest_points"]
 
 _BALL = 150
+_WIDE_BALL = 500
+_FEW = 10
+"""Where there are so many times as many points as outputs, the larger ball is taken."""
+
 _NEIGHBOURS = 24
 _SOURCES = 24
 _TOGETHER = 4
@@ -81,7 +85,8 @@ class Covering:
     ) -> None:
         self.distances = distances
         self.decay, self.above, self.costs, self.centres, self.error = decay, above, costs, centres, error
-        self.nearest = nearest_points(distances)
+        few = _FEW * costs.shape[1] <= len(distances)  # then each serves places farther away
+        self.nearest = nearest_points(distances, _WIDE_BALL if few else _BALL)
         near = self.nearest[:, 1 : 1 + _NEIGHBOURS]
         self.near, self.gains = near, np.take_along_axis(decay, near, axis=1)
         self._solvers = threading.local()

@@ -22,13 +22,14 @@ _GOOD = 1e-12
 
 
 @np.errstate(all="ignore")  # what is not finite is caught below
-def falling_solution(matrix: Floats, nearest: Places, right: Floats) -> Floats | None:
-    """The x with ``matrix @ x = right``, to the last digits; None where that is not reached.
+def falling_solution(matrix: Floats, nearest: Places, right: Floats, tolerance: float = _EXACT) -> Floats | None:
+    """The x with ``matrix @ x = right``, to a relative tolerance; None where that is not reached.
 
     Args:
         matrix: symmetric, 1 on the diagonal, falling with a distance.
         nearest: for each point, it and the nearest others, in their order.
         right: one column for each system.
+        tolerance: by what share of the largest right side an equation may be missed.
 
     >>> matrix = np.exp(-np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0))))
     >>> x = falling_solution(matrix, np.array([[0, 1, 2], [1, 0, 2], [2, 1, 0]]), np.ones((3, 1)))
@@ -57,12 +58,12 @@ def falling_solution(matrix: Floats, nearest: Places, right: Floats) -> Floats |
         left = np.abs(residual).max(axis=0)
         if not np.isfinite(left).all():
             return None
-        if (left <= _EXACT * size).all():
+        if (left <= tolerance * size).all():
             break
         ahead = improved(residual)
         before, worth = worth, (residual * ahead).sum(axis=0)
         direction = ahead + worth / np.maximum(before, 1e-300) * direction
-    good = (np.abs(right - matrix @ x).max(axis=0) <= _GOOD * size).all()
+    good = (np.abs(right - matrix @ x).max(axis=0) <= max(_GOOD, 2 * tolerance) * size).all()
     return x if good else None
 
 

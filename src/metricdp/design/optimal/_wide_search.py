@@ -20,6 +20,7 @@ from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._covering import Covering, nearest_points
 from metricdp.design.optimal._dual_bound import sum_below
 from metricdp.design.optimal._master import TIME
+from metricdp.design.optimal._sparse_master import SparseMaster
 from metricdp.design.optimal._stabilising import interior_point, met
 from metricdp.design.optimal._start import blurred_prices, closed_channels, closed_prices
 from metricdp.design.optimal._wide_start import Ground, closed_form, falling, start_prices
@@ -48,6 +49,12 @@ _GRACE = 0.5
 """Seconds over the limit that a step may take which the search cannot do without."""
 
 _MANY = 1500
+_SPARSE = 3000
+"""From so many points on, columns are weighed by a sparse program."""
+
+_NEARNESS = (0.1, 0.5, 0.2, 0.8)
+"""How near to the prices of the weighed columns the trial prices are, in turn."""
+
 _LOOSE = 1e-6
 """How strongly the prices of weighed columns are drawn to the best ones: next to nothing."""
 
@@ -85,6 +92,7 @@ class WideSearch:
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
         self._step, self._loose_prices = 1.0, self.prices
+        self._master: SparseMaster | None = None
         self._cube = 0.0  # seconds for a system of equations of all points; 0 where that is no matter
 
     def run(self, target: float) -> bool:
@@ -103,9 +111,13 @@ class WideSearch:
             goal = target * abs(self.loss + self.instance.offset)
             if self.loss - self.bound <= max(goal, 0.5 * self.instance.negligible):
                 return True
-            if self.watch.over or self.rounds >= _MOST_ROUNDS or still >= _PATIENCE:
+            if self.watch.over or self.rounds >= self._most_rounds or still >= _PATIENCE:
                 self.stopped = TIME if self.watch.over else STILL
                 return False
+
+    @property
+    def _most_rounds(self) -> int:
+        return _MOST_ROUNDS if self._master is None else 10 * _MOST_ROUNDS
 
     @property
     def proven(self) -> float:
@@ -125,7 +137,7 @@ class WideSearch:
         self._know(lambda: _constant(costs.shape, int(sums.argmin())), float(sums.min()))
         self._add(np.full((1, len(distances)), 1 / len(distances)))
         guesses = self._begin_with_many() if len(self._kept) >= _LARGE else self._begin_with_few()
-        if self.watch.over:
+        if self.watch.over or self._master is not None:
             return
         self._gauge()
         finite = np.isfinite(distances) & (distances > 0)
@@ -165,7 +177,9 @@ class WideSearch:
         form = closed_form(ground, None if solved is None else solved[0], guesses, worth)
         self._know(lambda: form.matrix() if whole else form.matrix()[self._group], form.loss)
         self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
-        if not self.watch.over:
+        if whole and solved is not None and len(guesses) >= _SPARSE:
+            self._master = SparseMaster(ground, solved[0], guesses, worth)
+        elif not self.watch.over:
             columns, best = form.columns()
             self._add(columns if whole else _whole_columns(columns, self._group), best)
         return guesses
@@ -207,6 +221,9 @@ class WideSearch:
 
     def _round(self, far: bool) -> None:
         """One step of the prices, one visit of all outputs."""
+        if self._master is not None:
+            self._sparse_round(self._master)
+            return
         if far:
             self._weigh()
             trial = (self.prices + self._loose_prices) / 2
@@ -221,6 +238,17 @@ class WideSearch:
         if not far:
             self._step *= float(np.clip(_LEVEL * (self.loss - self.bound) / max(promised, 1e-12), 0.4, 4.0))
             self._step = float(np.clip(self._step, 1e-9, 1e9))
+
+    def _sparse_round(self, master: SparseMaster) -> None:
+        """The same where columns are weighed by a sparse program."""
+        master.add(self.columns, self.outputs, self.costs, lambda: self.watch.over)
+        self.columns, self.outputs, self.costs = self.columns[:0].copy(), self.outputs[:0], self.costs[:0]
+        found = None if self.watch.over else master.solve(self.watch.left)
+        if found is None:
+            return
+        self._know(lambda: master.channel(found), master.loss(found))
+        share = _NEARNESS[self.rounds % len(_NEARNESS)]
+        self._visit((1 - share) * self.prices + share * found.prices)
 
     def _weigh(self) -> None:
         """The best use of the columns there are."""
