@@ -6,9 +6,12 @@ import pkgutil
 import typing
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import metricdp
+import metricdp as mdp
+from metricdp.errors import ArgumentError, DataError
 
 SOURCE = Path(metricdp.__file__).parent
 FOLDERS = sorted(one.name for one in pkgutil.iter_modules([str(SOURCE)]) if one.ispkg and not one.name.startswith("_"))
@@ -110,3 +113,46 @@ def test_results_have_a_form_for_people_notebooks_and_programs(function):
 def test_a_public_function_is_shown_at_work(function):
     if not function.__module__.startswith("metricdp.service"):  # its guide shows it, with a server that runs
         assert ">>>" in (function.__doc__ or ""), f"{function.__module__}.{function.__qualname__} has no example"
+
+
+LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted", "space|Space|points"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda bad: mdp.adversaries.as_loss("bin", bad), "list of inputs"),
+        (lambda bad: mdp.adversaries.as_gain("bin", bad), "list of inputs"),
+        (lambda bad: mdp.adversaries.greatest_ratio(bad, bad), PRIOR_WANTED),
+        (lambda bad: mdp.adversaries.is_trivial(bad), LOSS_WANTED),
+        (lambda bad: mdp.adversaries.lifted(bad, "ab"), LOSS_WANTED),
+        (lambda bad: mdp.adversaries.restricted(bad, "ab"), LOSS_WANTED),
+        *(
+            (lambda bad, family=family: getattr(mdp.adversaries, family)([0, 1], bad), "at least one individual")
+            for family in (
+                "knowing_others",
+                "knowing_others_within",
+                "knowing_within",
+                "replacing_value",
+                "substituting_all_values",
+                "substituting_values",
+            )
+        ),
+        (lambda bad: mdp.adversaries.replacing_value(bad, 1), "list of values"),
+        (lambda bad: mdp.estimates.foresee({}, "select count(*)", bad), "number of rows"),
+        (lambda bad: mdp.estimates.iterative_bayesian_update([bad], [["x"]]), "are numbers"),
+        (lambda bad: mdp.metrics.taxonomy(pd.DataFrame({"a": [bad]})), "mapping"),
+        (lambda bad: mdp.policies.read_select(bad, bad), "a str is wanted"),
+        (lambda bad: mdp.queries.statistical(len, bad, 3), SPACE_WANTED),
+        (lambda bad: mdp.queries.attribute_averages(bad, 3), SPACE_WANTED),
+        (lambda bad: mdp.queries.marginal(bad), "names one or more columns"),
+        (lambda bad: mdp.sources.digest(bad), "path of a file"),
+        (lambda bad: mdp.sources.read_channel(bad), "path of a file"),
+        (lambda bad: mdp.sources.write_channel(bad, bad), "path of a file"),
+        (lambda bad: mdp.sources.check_output(bad, False), "path of a file"),
+    ],
+)
+@pytest.mark.parametrize("bad", [None, 1.5])
+def test_a_wrong_argument_is_told_what_is_wanted(call, words, bad):
+    with pytest.raises((ArgumentError, DataError), match=words):
+        call(bad)

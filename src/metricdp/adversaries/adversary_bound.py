@@ -12,6 +12,7 @@ from metricdp.channels.serialize import label_document
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, float_above, float_below, log_bounds
 from metricdp.exact.level import rational
+from metricdp.exact.lists import as_a
 from metricdp.exact.results import Result, enclosure_json, number_json
 
 __all__ = ["NEAR", "AdversaryBound", "LargestChange", "greatest_ratio", "nearness"]
@@ -156,6 +157,7 @@ def greatest_ratio(one: Prior, two: Prior) -> Fraction | float:
     >>> greatest_ratio(Prior("ab", (1, 2), 3), Prior("ab", (1, 1), 2))
     Fraction(3, 2)
     """
+    one, two = (as_a(Prior, belief, "Prior(points, probabilities)") for belief in (one, two))
     if one.points != two.points:
         raise ArgumentError("the two beliefs are over different secrets")
     largest = Fraction(1)

@@ -13,10 +13,14 @@ from metricdp.adversaries.loss_names import LOSSES
 from metricdp.adversaries.payoff import Gain, Loss, Payoff, place_of, read_only
 from metricdp.channels.arguments import SpaceLike, as_space
 from metricdp.errors import ArgumentError
+from metricdp.exact.lists import as_a, as_list
 from metricdp.metrics.coordinates import distinct, label
 from metricdp.metrics.space import Space
 
 __all__ = ["as_gain", "as_loss", "distance", "lifted", "restricted", "squared"]
+
+LOSS = "as_loss('distance', points, space)"
+"""How a loss is made, for messages."""
 
 _Kind = TypeVar("_Kind", Gain, Loss)
 
@@ -110,7 +114,7 @@ def lifted(loss: Loss, points: Iterable[Any]) -> Loss:
     >>> lifted(as_loss("bin", "ab"), "abc").matrix.tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    secrets = distinct(points, "secret")
+    loss, secrets = as_a(Loss, loss, LOSS), distinct(points, "secret")
     places = {label(secret): place for place, secret in enumerate(loss.secrets)}
     columns = [places.get(label(secret)) for secret in secrets]
     for secret, place in ((secret, places[label(secret)]) for secret in loss.secrets):
@@ -136,11 +140,13 @@ def restricted(loss: Loss, points: Iterable[Any]) -> Loss:
     >>> restricted(as_loss("bin", "abc"), "ab").matrix.tolist()
     [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
+    loss = as_a(Loss, loss, LOSS)
     order = [place_of(loss.secrets, point, "secret") for point in distinct(points, "secret")]
     return loss._columns(order)
 
 
 def _meant(kind: type[_Kind], value: Any, inputs: Sequence[Any], among: SpaceLike | None) -> _Kind:
+    inputs = as_list(inputs, "inputs", "channel.inputs")
     space = None if among is None else as_space(among, f"a {kind.__name__.lower()}", inputs)
     if isinstance(value, kind):
         return value.over(inputs)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from metricdp.adversaries.distance_order import compare_distances
-from metricdp.adversaries.losses import as_loss
+from metricdp.adversaries.losses import LOSS, as_loss
 from metricdp.adversaries.payoff import Loss
 from metricdp.channels.arguments import as_space
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Places
+from metricdp.exact.lists import as_a
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics.space import Space
 
@@ -62,7 +63,7 @@ def is_trivial(loss: Loss) -> bool:
     >>> is_trivial(Loss.from_matrix([0, 1], "ab", [[1, 2], [1, 2]]))
     True
     """
-    numbers, _ = loss.whole
+    numbers, _ = as_a(Loss, loss, LOSS).whole
     return bool((numbers == numbers[0]).all())
 
 

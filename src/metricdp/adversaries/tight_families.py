@@ -160,7 +160,7 @@ def substituting_values(values: Sequence[Any], individuals: int) -> list[dict[An
     >>> len(substituting_values((0, 1, 2), 2))
     54
     """
-    known = [frozen(value) for value in as_list(values, "values")]
+    known = _known(values, individuals)
     _refuse_many(individuals * len(known) ** (len(known) + individuals), "functions of values")
     return [
         {x: _put(x, i, images[known.index(x[i])]) for x in _databases(values, individuals)}
@@ -178,7 +178,7 @@ def knowing_others(values: Sequence[Any], individuals: int) -> list[frozenset[An
     >>> [sorted(members) for members in knowing_others((0, 1), 1)]
     [[(0,), (1,)]]
     """
-    known = [frozen(value) for value in as_list(values, "values")]
+    known = _known(values, individuals)
     found = {
         frozenset(_put(x, i, v) for v in known): None
         for i in range(individuals)
@@ -196,7 +196,7 @@ def knowing_others_within(values: Sequence[Any], individuals: int) -> list[froze
     >>> [sorted(members) for members in knowing_others_within((0, 1), 1)]
     [[(0,)], [(1,)], [(0,), (1,)]]
     """
-    known = [frozen(value) for value in as_list(values, "values")]
+    known = _known(values, individuals)
     _refuse_many(individuals * len(known) ** individuals * 2 ** len(known), "sets of values")
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     found = {
@@ -219,7 +219,7 @@ def substituting_all_values(values: Sequence[Any], individuals: int) -> list[dic
     >>> len(substituting_all_values((0, 1), 2))
     16
     """
-    known = [frozen(value) for value in as_list(values, "values")]
+    known = _known(values, individuals)
     _refuse_many(len(known) ** (len(known) * individuals + individuals), "functions of values")
     databases = _databases(values, individuals)
     functions = [dict(zip(known, images, strict=True)) for images in itertools.product(known, repeat=len(known))]
@@ -240,7 +240,7 @@ def knowing_within(values: Sequence[Any], individuals: int) -> list[frozenset[An
     >>> len(knowing_within((0, 1), 2))
     9
     """
-    known = [frozen(value) for value in as_list(values, "values")]
+    known = _known(values, individuals)
     _refuse_many(2 ** (len(known) * individuals) * len(known) ** individuals, "sets of values")
     sets = [some for size in range(1, len(known) + 1) for some in itertools.combinations(known, size)]
     return [frozenset(itertools.product(*chosen)) for chosen in itertools.product(sets, repeat=individuals)]
@@ -311,11 +311,18 @@ def _reached(space: Space, steps: Mapping[int, set[int]], start: int, tightly: b
     return reached
 
 
-def _databases(values: Sequence[Any], individuals: int) -> list[tuple[Any, ...]]:
-    if isinstance(individuals, bool) or not isinstance(individuals, int) or individuals < 1 or not values:
+def _known(values: Sequence[Any], individuals: int) -> list[Any]:
+    """The values, each in a form that does not change."""
+    known = [frozen(value) for value in as_list(values, "values", "[0, 1]")]
+    if isinstance(individuals, bool) or not isinstance(individuals, int) or individuals < 1 or not known:
         raise ArgumentError("a database has at least one individual, with at least one value")
-    _refuse_many(len(values) ** individuals, "databases")
-    return list(itertools.product(map(frozen, values), repeat=individuals))
+    return known
+
+
+def _databases(values: Sequence[Any], individuals: int) -> list[tuple[Any, ...]]:
+    known = _known(values, individuals)
+    _refuse_many(len(known) ** individuals, "databases")
+    return list(itertools.product(known, repeat=individuals))
 
 
 def _put(x: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metricdp.errors import ArgumentError, ShapeError
+from metricdp.errors import ArgumentError, KindError, ShapeError
 from metricdp.estimates.greatest_likelihood import MOST_SECRETS, greatest_likelihood
 from metricdp.exact.arrays import Floats
 from metricdp.exact.results import Result
@@ -98,7 +98,10 @@ def iterative_bayesian_update(
     >>> fitted.shares.round(4).tolist()
     [0.9, 0.1]
     """
-    seen, channel = np.asarray(counts, dtype=np.float64), np.asarray(law, dtype=np.float64)
+    try:
+        seen, channel = np.asarray(counts, dtype=np.float64), np.asarray(law, dtype=np.float64)
+    except (TypeError, ValueError):  # whose message may hold a count
+        raise KindError("counts and the rows of the law are numbers") from None
     if channel.ndim != 2 or seen.shape != (channel.shape[1],):
         raise ShapeError("a count is wanted for each output of the law, and a row of the law for each secret")
     if not (seen >= 0).all() or not np.isfinite(seen).all() or seen.sum() <= 0:

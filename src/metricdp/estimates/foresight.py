@@ -141,8 +141,8 @@ def foresee(
     >>> round(found.widest), found.suffices, found.levels
     (170, False, (('smokes', 'factor = 5.7'),))
     """
-    if rows < 1:
-        raise ArgumentError(f"rows is a number of rows, 1 at least, not {rows}")
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise ArgumentError(f"rows is a number of rows, 1 at least, not {rows!r}")
     if not 0 < confidence < 1:
         raise ArgumentError(f"a confidence lies between 0 and 1, not at {confidence!r}")
     if within is not None and not 0 < within < math.inf:

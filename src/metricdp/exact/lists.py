@@ -1,13 +1,15 @@
-"""Arguments that are lists."""
+"""Arguments that are lists, or of one class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from metricdp.errors import ArgumentError
 
-__all__ = ["as_list"]
+__all__ = ["as_a", "as_list"]
+
+_Kind = TypeVar("_Kind")
 
 
 def as_list(values: Iterable[Any], what: str, example: str = "") -> list[Any]:
@@ -31,3 +33,23 @@ def as_list(values: Iterable[Any], what: str, example: str = "") -> list[Any]:
         return list(values)
     such = f", such as {example}," if example else ","
     raise ArgumentError(f"a list of {what} is needed here{such} not {type(values).__name__}")
+
+
+def as_a(kind: type[_Kind], value: Any, example: str) -> _Kind:
+    """The value, where it is of the class.
+
+    Args:
+        kind: the class.
+        value: what was given.
+        example: how one is made.
+
+    Raises:
+        ArgumentError: it is of another.
+
+    >>> as_a(str, 3, "'select count(*)'")
+    Traceback (most recent call last):
+    metricdp.errors.ArgumentError: a str is wanted here, such as 'select count(*)', not int
+    """
+    if isinstance(value, kind):
+        return value
+    raise ArgumentError(f"a {kind.__name__} is wanted here, such as {example}, not {type(value).__name__}")

@@ -104,6 +104,7 @@ def taxonomy(parents: Mapping[Any, Any], lengths: Sequence[Any] | Mapping[Any, A
     """
     try:
         parents = {frozen(child): frozen(parent) for child, parent in dict(parents).items()}
+        _ = {*parents.values()}  # whether they can be nodes at all
     except (TypeError, ValueError) as error:
         if isinstance(error, MetricDPError):
             raise

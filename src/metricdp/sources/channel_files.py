@@ -35,6 +35,7 @@ from metricdp.channels.serialize import (
     to_rows,
 )
 from metricdp.errors import ArgumentError, FileError, KindError, MissingExtraError
+from metricdp.sources.file_kinds import as_path
 from metricdp.sources.whole_files import appearing, check_output
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def read_claim(path: str | Path) -> tuple[Channel, Any]:
 
 def read_named(path: str | Path) -> Claimed:
     """The same as `read_claim`, and what to call inputs and outputs, where `write_channel` was given names."""
-    file = Path(path)
+    file = as_path(path)
     reader = _form(file)[0]
     if not file.exists():
         raise FileError(f"there is no {file}")
@@ -120,7 +121,7 @@ def write_channel(
     ...     read_channel(Path(folder, "channel.json")) == channel
     True
     """
-    out = Path(path)
+    out = as_path(path)
     content = _form(out)[1](channel, _names_document(channel, names))
     check_output(out, overwrite)
     with appearing(out, overwrite) as temporary:

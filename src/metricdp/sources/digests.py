@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from metricdp.errors import FileError
+from metricdp.sources.file_kinds import as_path
 
 __all__ = ["digest"]
 
@@ -18,7 +19,7 @@ def digest(path: str | Path) -> str:
     ...     digest(file.name)[:8]
     'e3b0c442'
     """
-    found = Path(path)
+    found = as_path(path)
     if not found.is_dir():
         try:
             with found.open("rb") as file:

@@ -22,6 +22,7 @@ from typing import Any
 
 from metricdp.errors import FileError
 from metricdp.exact.bits import secure
+from metricdp.sources.file_kinds import as_path
 
 fcntl: Any
 msvcrt: Any
@@ -66,6 +67,7 @@ def check_output(out: Path, overwrite: bool, source: Path | None = None, *, fold
     Traceback (most recent call last):
     metricdp.errors.FileError: there is no folder nowhere
     """
+    out = as_path(out)
     if source is not None and out.resolve() == source.resolve():
         raise FileError(f"{out.name} is the input: the output must be another file")
     if source is not None and source.is_dir() and source.resolve() in out.resolve().parents:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from metricdp.errors import ArgumentError, MissingExtraError
+from metricdp.exact.lists import as_a
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import Cells
 from metricdp.policies.sql.bands import Band
@@ -172,6 +173,7 @@ def read_select(text: str, policy: Askable, public: Mapping[str, PublicTable] | 
         from sqlglot.errors import SqlglotError
     except ImportError:
         raise MissingExtraError("sqlglot", "queries") from None
+    text = as_a(str, text, "'select count(*) from people'")
     try:
         statements = [statement for statement in sqlglot.parse(text) if statement is not None]
         return _select(statements, text, policy, Joins(policy, public or {}))

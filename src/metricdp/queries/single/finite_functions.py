@@ -14,6 +14,7 @@ from typing import Any
 from metricdp.errors import ArgumentError, UnknownCategoryError
 from metricdp.exact.balls import Enclosure, enclose
 from metricdp.exact.level import Level
+from metricdp.exact.lists import as_a
 from metricdp.exact.outward import Bound
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Metric, Space
@@ -234,6 +235,7 @@ def uniformity(
     (True, Fraction(1, 1), [(0, 2)])
     """
     inside, outside = as_metric(database_metric), as_metric(answer_metric)
+    function = as_a(FiniteFunction, function, "FiniteFunction(function, databases)")
     found = decided(function, inside.unit, outside.unit, Stopwatch(time_limit, progress))
     return replace(found, sensitivity=rescaled(found.sensitivity, inside.level, outside.level))
 

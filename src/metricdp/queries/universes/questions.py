@@ -99,7 +99,7 @@ def marginal(*columns: str, where: Predicate | None = None) -> Question:
     >>> names, matrix.tolist()
     (('adult=false', 'adult=true'), [[1, 0, 1, 0], [0, 1, 0, 1]])
     """
-    if not columns or len(set(columns)) < len(columns):
+    if not columns or not all(isinstance(name, str) for name in columns) or len(set(columns)) < len(columns):
         raise ArgumentError("a marginal names one or more columns, each once")
     condition = "" if where is None else f", where {where!r}"
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from metricdp.channels.arguments import as_space
 from metricdp.errors import ArgumentError, ImpossibleError, UnsupportedMetricError
 from metricdp.exact.balls import float_above
 from metricdp.metrics import Metric, Space
@@ -42,6 +43,7 @@ def statistical(
     (Fraction(3, 10), 2.0)
     """
     _check_total(total)
+    space = as_space(space, "statistical")
     columns = [[value / total for value in vector(function(cell), row)] for row, cell in enumerate(space.points)]
     if len({len(column) for column in columns}) > 1:
         raise ArgumentError("the function gives lists of different lengths")
@@ -77,6 +79,7 @@ def attribute_averages(space: Space, total: int, bias: bool = True) -> Allocatio
     (0.5, 0.25)
     """
     _check_total(total)
+    space = as_space(space, "attribute_averages")
     unit = space.metric.unit
     if not isinstance(unit, Attributes):
         raise UnsupportedMetricError("cells with attributes are wanted: metrics.attributes({name: metric})")
