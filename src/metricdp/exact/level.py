@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import cast
 
@@ -244,10 +244,19 @@ def _decimal(number: Fraction) -> str:
     """A rational as a person writes it: short where it can be short, a fraction where that is exact."""
     if number.denominator == 1:
         return str(number.numerator)
-    short = f"{float(number):.12g}"
-    if _is_decimal(number) and (Fraction(short) == number or (float(short) == float(number) and _is_dyadic(number))):
+    in_floats = Fraction(1, 10**300) < abs(number) < 10**300
+    short = f"{float(number) if in_floats else _quotient(number):.12g}"
+    if _is_decimal(number) and (
+        Fraction(short) == number or (in_floats and float(short) == float(number) and _is_dyadic(number))
+    ):
         return short
     return f"{number.numerator}/{number.denominator}" if number.denominator < 10**6 else short
+
+
+def _quotient(number: Fraction) -> Decimal:
+    """A number that no float comes near, rounded: neither 0 nor infinite."""
+    with localcontext(Context(prec=30, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        return Decimal(number.numerator) / Decimal(number.denominator)
 
 
 def _is_decimal(number: Fraction) -> bool:

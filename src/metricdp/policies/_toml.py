@@ -65,5 +65,14 @@ def key(name: Any) -> str:
 
 
 def text(words: str) -> str:
-    """Text in quotes, on one line."""
-    return json.dumps(words, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML escapes it, JSON does not
+    r"""Text in quotes, on one line, with nothing in it that cannot be seen.
+
+    >>> text("a\tb\u202e"), text("größe 𝒳")
+    ('"a\\tb\\u202e"', '"größe 𝒳"')
+    """
+    return "".join(sign if sign.isprintable() else _escaped(sign) for sign in json.dumps(words, ensure_ascii=False))
+
+
+def _escaped(sign: str) -> str:
+    """TOML's own way to write a sign by its number; JSON has none for those beyond 16 bits."""
+    return f"\\u{ord(sign):04x}" if ord(sign) < 1 << 16 else f"\\U{ord(sign):08x}"

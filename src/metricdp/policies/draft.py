@@ -221,6 +221,8 @@ def _columns(schema: Any) -> list[tuple[str, Any]]:
         raise ArgumentError("a schema is an Arrow schema, or a dict of names and Arrow types")
     if not found:
         raise ArgumentError("the table has no columns")
+    if not all(isinstance(name, str) for name, _ in found):
+        raise ArgumentError("the name of a column is text; a frame may have others: rename them first")
     return found
 
 

@@ -113,3 +113,15 @@ def test_a_level_means_the_same_wherever_it_is_written(written):
         policy = Policy.parse(f"format = 2\nrecords = 9\ncolumns.x = {{type = 'number', {bounds}, {entry}}}\n")
         assert policy.columns[0].mechanism.guarantee.metric == level * absolute()
         assert policy.askable.metric("x") == level * absolute()
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Fraction(1, 10**400), "1e-400"),
+        (Fraction(1, 3 * 10**400), "3.33333333333e-401"),
+        (Fraction(10**400 + 1, 2), f"{10**400 + 1}/2"),
+    ],
+)
+def test_a_number_beyond_floats_prints_as_neither_zero_nor_an_error(number, text):
+    assert str(Level(number)) == text

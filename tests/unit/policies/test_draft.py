@@ -135,3 +135,15 @@ def test_what_is_no_schema(schema):
 )
 def test_answers_as_they_are_typed(written, meant):
     assert answered(written) == meant
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "\x7f", "\xa0", "\U000e0001", "𝒳", "a\tb", 'q"', "\\"])
+def test_a_name_is_written_with_nothing_that_cannot_be_seen(name):
+    text = Policy.draft({name: pa.int8()})
+    assert list(tomllib.loads(text)["columns"]) == [name]
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
+
+
+def test_a_name_that_is_no_text():
+    with pytest.raises(ArgumentError, match="name of a column is text"):
+        Policy.draft({3: pa.int8()})
