@@ -22,6 +22,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.lists import as_list
 from metricdp.exact.results import Result
 from metricdp.exact.weights import Weights
+from metricdp.visible import visible
 
 __all__ = ["Hyper", "hyper", "joint", "posterior", "posterior_floats", "posterior_given", "posteriors"]
 
@@ -261,9 +262,11 @@ class Hyper(Result):
         }
 
     def __str__(self) -> str:
-        cells = [["", *("|".join(str(z) for z in group) for group in self.outputs)]]
+        cells = [["", *("|".join(visible(str(z)) for z in group) for group in self.outputs)]]
         for row, point in enumerate(self.points):
-            cells.append([str(point), *(_short(Fraction(inner.weights[row], inner.total)) for inner in self.inners)])
+            cells.append(
+                [visible(str(point)), *(_short(Fraction(inner.weights[row], inner.total)) for inner in self.inners)]
+            )
         cells.append(["probability", *(_short(outer) for outer in self.outers)])
         widths = [max(len(line[place]) for line in cells) for place in range(len(cells[0]))]
         lines = []

@@ -217,9 +217,9 @@ class Payoff(Result):
     def __str__(self) -> str:
         kind, (rows, columns) = type(self).__name__.lower(), self.matrix.shape
         shown = min(rows, _PRINTED), min(columns, _PRINTED)
-        cells = [["", *map(str, self.secrets[: shown[1]])]]
+        cells = [["", *(visible(str(secret)) for secret in self.secrets[: shown[1]])]]
         for action, row in zip(self.actions[: shown[0]], self.matrix, strict=False):
-            cells.append([str(action), *(f"{value:.6g}" for value in row[: shown[1]])])
+            cells.append([visible(str(action)), *(f"{value:.6g}" for value in row[: shown[1]])])
         widths = [max(len(line[place]) for line in cells) for place in range(shown[1] + 1)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
         more = "" if shown == (rows, columns) else f", of which {shown[0]} and {shown[1]} are shown"

@@ -21,6 +21,7 @@ from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import distinct, label
+from metricdp.visible import visible
 
 __all__ = ["ROUNDING", "Prior", "as_prior", "check_name"]
 
@@ -194,7 +195,9 @@ class Prior:
         return f"Prior({{{', '.join(shown)}}})"
 
     def __str__(self) -> str:
-        shares = [f"{point} {_share(share)}" for point, share in zip(self.points, self.fractions, strict=True)]
+        shares = [
+            f"{visible(str(point))} {_share(share)}" for point, share in zip(self.points, self.fractions, strict=True)
+        ]
         if len(shares) > _PRINTED:
             shares = [*shares[: _PRINTED - 1], f"... ({len(self.points)} secrets, {len(self.support)} possible)"]
         return ", ".join(shares)
@@ -222,7 +225,7 @@ class Prior:
         rows = list(zip(self.points, self.fractions, strict=True))
         largest = max(self.floats)
         lines = [
-            f"<tr><td>{html.escape(str(point))}</td><td>{_share(share)}</td><td>"
+            f"<tr><td>{html.escape(visible(str(point)))}</td><td>{_share(share)}</td><td>"
             f'<div style="background:#4477aa;height:.8em;width:{100 * float(share) / largest:.1f}px"></div></td></tr>'
             for point, share in rows[:_PRINTED]
         ]

@@ -22,6 +22,7 @@ from metricdp.exact.balls import Enclosure, ball, enclose, float_above, float_be
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.exact.results import Result, enclosure_json
 from metricdp.metrics import Space
+from metricdp.visible import visible
 
 __all__ = ["PriorBounds", "convex_coordinates", "corner_priors", "prior_bounds"]
 
@@ -61,7 +62,7 @@ class PriorBounds(Result):
 
     def __str__(self) -> str:
         lines = [
-            f"{point}: from {low:.6g} to {high:.6g}"
+            f"{visible(str(point))}: from {low:.6g} to {high:.6g}"
             for point, low, high in zip(self.space.points, self.lower, self.upper, strict=True)
         ]
         more = len(lines) - _PRINTED

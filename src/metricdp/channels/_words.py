@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from metricdp.visible import visible
+
 if TYPE_CHECKING:
     from metricdp.channels.channel import Channel
 
@@ -22,13 +24,13 @@ def table(channel: Channel) -> str:
     if channel.promise is not None:
         lines.append(str(channel.promise))
     rows, columns = _ends(inputs), _ends(outputs)
-    cells = [["", *("…" if column is None else str(channel.outputs[column]) for column in columns)]]
+    cells = [["", *("…" if column is None else visible(str(channel.outputs[column])) for column in columns)]]
     for row in rows:
         if row is None:
             cells.append(["…"] * (len(columns) + 1))
             continue
         entries = ["…" if column is None else _entry(channel, row, column) for column in columns]
-        cells.append([str(channel.inputs[row]), *entries])
+        cells.append([visible(str(channel.inputs[row])), *entries])
     widths = [max(len(line[place]) for line in cells) for place in range(len(columns) + 1)]
     for line in cells:
         first = line[0].ljust(widths[0])

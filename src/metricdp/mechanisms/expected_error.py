@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from metricdp.exact.results import Result
+
 __all__ = ["ExpectedError"]
 
 
 @dataclass(frozen=True)
-class ExpectedError:
+class ExpectedError(Result):
     """What to expect of a release.
 
     Attributes:
@@ -30,6 +32,9 @@ class ExpectedError:
     truth: float | None = None
     null_stays: float | None = None
     null_appears: float | None = None
+
+    def __str__(self) -> str:
+        return "; ".join(self.words)
 
     def to_json(self) -> dict[str, Any]:
         """The error as plain values for JSON."""

@@ -15,6 +15,7 @@ from metricdp.errors import ArgumentError, ShapeError, UnsupportedMetricError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Real
 from metricdp.exact.level import LevelLike
+from metricdp.exact.results import Result
 from metricdp.mechanisms.containers import marked
 from metricdp.mechanisms.continuous.vectors import VectorLaplace
 from metricdp.mechanisms.mechanism import Mechanism, resolution_for
@@ -108,7 +109,7 @@ class CosineBasis:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Result):
     """A function released by its coefficients."""
 
     coefficients: NDArray[Any]
@@ -118,6 +119,10 @@ class Expansion:
         """The function's values."""
         values: Floats = np.asanyarray(self.coefficients, dtype=np.float64) @ self.basis(times)  # a mark is kept
         return values
+
+    def to_json(self) -> dict[str, Any]:
+        """The function as plain values for JSON."""
+        return {"coefficients": np.asarray(self.coefficients).tolist()}
 
 
 @dataclass(frozen=True, repr=False)

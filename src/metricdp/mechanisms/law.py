@@ -24,6 +24,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import Level
 from metricdp.exact.lists import as_list
+from metricdp.exact.results import Result
 from metricdp.exact.weights import Weights
 from metricdp.metrics.coordinates import frozen
 from metricdp.metrics.norms import Root
@@ -55,7 +56,7 @@ _FLOAT_BITS = 1140  # enough for the least positive float, and 64 more
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Law:
+class Law(Result):
     """The probabilities of all outputs of a mechanism, for some of its inputs.
 
     Attributes:
@@ -88,6 +89,11 @@ class Law:
 
     def __repr__(self) -> str:
         return f"Law({len(self.inputs)} inputs, {len(self.outputs)} outputs)"
+
+    def to_json(self) -> dict[str, Any]:
+        """The law as plain values for JSON: labels as text, and probabilities as floats, which are a view."""
+        labels = {"inputs": [str(point) for point in self.inputs], "outputs": [str(point) for point in self.outputs]}
+        return labels | {"probabilities": self.matrix.tolist()}
 
 
 def as_inputs(inputs: Iterable[Any]) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.exact.results import Result
 from metricdp.metrics.words import percent
 from metricdp.visible import visible
 
@@ -39,7 +40,7 @@ _DAYS = (("days", 1.0), ("hours", 24.0), ("minutes", 1440.0), ("seconds", 86400.
 
 
 @dataclass(frozen=True)
-class NoisePicture:
+class NoisePicture(Result):
     """How likely a release is at each distance from its secret; or among categories, which ones.
 
     Attributes:
@@ -63,6 +64,10 @@ class NoisePicture:
     note: str = ""
     names: tuple[str, ...] = ()
     whole: bool = False
+
+    def __str__(self) -> str:
+        within = "" if self.radius is None else f", 95% within {self.radius:.6g}"
+        return f"a {self.shape} of {len(self.heights)} places{f', {self.label}' if self.label else ''}{within}"
 
     @property
     def step(self) -> float:

@@ -21,6 +21,7 @@ from metricdp.metrics.finite import discrete, individuals, unprotected
 from metricdp.metrics.metric import Metric, as_metric
 from metricdp.metrics.norms import COMBINE, Root, ball_norm, exact_norm, root_norm
 from metricdp.metrics.nullable import nullable
+from metricdp.visible import visible_name
 
 __all__ = [
     "AddRemove",
@@ -203,7 +204,7 @@ class Attributes(Positions):
         return tuple(point[name] for name in self.names)
 
     def _formula(self) -> str:
-        return " + ".join(f"{metric.bracketed} ({name})" for name, metric in self.metrics)
+        return " + ".join(f"{metric.bracketed} ({visible_name(str(name))})" for name, metric in self.metrics)
 
     def _arguments(self) -> dict[str, Any]:
         return {"metrics": dict(self.metrics)}

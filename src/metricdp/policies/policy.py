@@ -215,11 +215,11 @@ class Policy:
     # Words
 
     def __repr__(self) -> str:
-        parts = [f"{column.name}: {column}" for column in self.columns[:_MOST_SHOWN]]
+        parts = [f"{visible_name(column.name)}: {column}" for column in self.columns[:_MOST_SHOWN]]
         if len(self.columns) > _MOST_SHOWN:
             parts.append(f"and {len(self.columns) - _MOST_SHOWN:,} more")
         if self.person is not None:
-            parts.append(f"at most {self.person.rows} rows for each {self.person.column}")
+            parts.append(f"at most {self.person.rows} rows for each {visible_name(self.person.column)}")
         if self.records is not None:
             parts.append(f"{self.records:,} records")
         elif self.capacity is not None:
