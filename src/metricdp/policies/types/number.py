@@ -33,7 +33,8 @@ class Number(OnALine):
     @property
     def wants(self) -> str:  # type: ignore[override]
         """Floats, or decimals; which of these hold a coarse resolution is said where one is declared."""
-        holds = f" that holds multiples of {float(self.resolution):g}" if (self.resolution or 0) > 1 else ""
+        width = self.resolution
+        holds = "" if width is None or width <= 1 else f" that holds multiples of {float(width):g}"
         return f"a floating-point or decimal column{holds}"
 
     @classmethod
