@@ -18,6 +18,7 @@ from metricdp.estimates.asking import estimate
 from metricdp.estimates.before_after import ColumnPicture, pictures_of
 from metricdp.estimates.released_table import ReleasedTable, read_released
 from metricdp.estimates.results import Estimate, Estimates, shown
+from metricdp.estimates.selects import answer_select
 from metricdp.exact.arrays import Floats
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.policy import Policy
@@ -196,12 +197,21 @@ def compare(
                     f"the released table has {found.rows:,} rows and the secret one {len(secrets):,}: they are not one "
                     "table before and after"
                 )
-            truth: Estimates = estimate(secrets, question, policy=kept)
+            truth = _truth(secrets, question, kept)
             answers += _paired(found, truth)
         after = _read(table, columns)
         moved = tuple(_moved(column, secrets, after, table.policy.order == "public") for column in columns
                       if column.release == "noise" and isinstance(column, OnALine | OneOf | Place))  # fmt: skip
         return ReleaseComparison(tuple(answers), moved, pictures_of(table, columns, secrets, after), len(secrets))
+
+
+def _truth(secrets: pa.Table, question: Any, kept: Policy) -> Estimates:
+    """The answers for the secrets themselves, of all groups: whichever the corrected values show."""
+    if not isinstance(question, str):
+        found: Estimates = estimate(secrets, question, policy=kept)
+        return found
+    with read_released(secrets, kept, None) as own:
+        return answer_select(own, question, 0.95, "table", every=True)
 
 
 def _paired(found: Estimates, truth: Estimates) -> list[ComparedAnswer]:

@@ -181,7 +181,7 @@ class _Search:
     def at(self, factor: float) -> Estimates:
         """The answers where each level is multiplied by a factor."""
         table = _UnreadTable(None, _scaled(self.policy, factor))
-        return answer_select(table, self.question, self.confidence, self.truth, self._counting)
+        return answer_select(table, self.question, self.confidence, self.truth, self._counting, every=True)
 
     def half(self, factor: float) -> float:
         return max(_half(one) for one in self.at(factor))

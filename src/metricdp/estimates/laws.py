@@ -219,6 +219,11 @@ class LineLaw(ColumnLaw):
             edges[: len(self.points)] = np.isin(self.points, np.asarray(thresholds, dtype=np.float64))
         super().__init__(column, law, missing, near=near, edges=edges, slack=0.0 if self.is_lattice else self.tolerance)
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether secrets can lie anywhere: there are no bounds, and no ends at which noise is cut off."""
+        return getattr(self.noise, "bounds", None) is None and self.noise.end_cells is None
+
     # Cutting
 
     def _is_lattice(self) -> bool:
@@ -241,13 +246,13 @@ class LineLaw(ColumnLaw):
                 away = max(1.0, round(steps * self.scale / self.width))
                 wanted |= {home - away, home + 1 + away}
         shares = np.linspace(0, 1, min(96, 8 + int(rows) // 20) + 1)[1:-1]
-        spread = np.rint(np.quantile(self._cells(outline.sample), shares))
+        spread = np.rint(np.quantile(self.cells_of(outline.sample), shares))
         fine = self._cell(outline.sample[0]), self._cell(outline.sample[-1])
         step = max(1.0, round(self.scale / 2 / self.width))
         evenly = np.arange(fine[0], fine[1], step) if (fine[1] - fine[0]) / step <= 160 else np.zeros(0)
         wanted |= set(spread.tolist()) | set(evenly.tolist())
         cuts = np.array(sorted(cut for cut in wanted if first < cut <= last))
-        return _seen_enough(cuts, self._cells(outline.sample), rows, {self._cell(t) for t in thresholds})
+        return _seen_enough(cuts, self.cells_of(outline.sample), rows, {self._cell(t) for t in thresholds})
 
     def _points(self, thresholds: Sequence[float]) -> Floats:
         low, high = self.ends
@@ -301,7 +306,8 @@ class LineLaw(ColumnLaw):
     def _cell(self, value: float) -> float:
         return float(np.rint((value - self.origin) / self.width))
 
-    def _cells(self, values: Floats) -> Floats:
+    def cells_of(self, values: Floats) -> Floats:
+        """The cell of the grid that each number lies in."""
         return np.asarray(np.rint((values - self.origin) / self.width))
 
     def values(self, arrays: Sequence[pa.Array]) -> tuple[Floats, Booleans]:
@@ -316,7 +322,7 @@ class LineLaw(ColumnLaw):
 
     def codes_of(self, values: Floats, absent: Booleans) -> Places:
         """The same for numbers that were read before."""
-        codes = np.searchsorted(self.cuts, self._cells(values), side="right").astype(np.int64)
+        codes = np.searchsorted(self.cuts, self.cells_of(values), side="right").astype(np.int64)
         codes[absent] = len(self.cuts) + 1
         return codes
 

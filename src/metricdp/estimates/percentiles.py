@@ -12,6 +12,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
+from metricdp.estimates.few_rows import FEW, likeliest_percentile, released_percentile
 from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.results import Estimate
@@ -20,6 +21,9 @@ __all__ = ["percentile"]
 
 _FEW_BEYOND = 3
 """Where fewer rows than this lie beyond a percentile, it hangs on single rows."""
+
+_COARSE = 50
+"""Fewer rows than this fill too few cells for a value: it comes from the single rows."""
 
 _HANGS = (
     "The least and the greatest values hang on single rows, and those the noise hides: the value is a guess within the "
@@ -61,16 +65,35 @@ def percentile(
     points = numbers[places]
     value, least, most = float(points[middle]), float(points[low]), float(points[min(high, len(points) - 1)])
     hangs = not law.is_exact and min(share, 1 - share) * linear.rows < _FEW_BEYOND
-    if hangs and all(not product for product in products):
+    ends = points[0], points[-1]
+    if isinstance(law, LineLaw) and law.is_unbounded and name in linear.counted.outlines:
+        reach = law.scale * math.log(1 / linear.chance) + law.width  # noise goes farther with just that chance
+        seen = linear.counted.outlines[name]
+        ends = min(ends[0], seen.least - reach), max(ends[1], seen.greatest + reach)
+        least, most = ends[0] if low == 0 else least, ends[1] if high >= len(points) - 1 else most
+    alone = all(not product for product in products)
+    rows = _single_rows(linear, law, name) if alone else None
+    if rows is not None and (hangs or linear.rows < _COARSE):
+        assert isinstance(law, LineLaw)
+        value = likeliest_percentile(law, rows, share)
+    elif hangs and alone:
         value = _end(law, share, linear.rows, places, points)
     elif isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
     made = LinearAnswer(value, least, most, 0.0, True, 0.0)
     is_day = name in linear.counted.days
     label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if is_day else None
-    found = naive.percentile(name, share)
-    answer = estimate(made, 1.0, found, (float(points[0]), float(points[-1])), products, name, label)
+    found = naive.percentile(name, share) if rows is None else released_percentile(rows, share)
+    answer = estimate(made, 1.0, found, (float(ends[0]), float(ends[1])), products, name, label)
     return replace(answer, notes=(*answer.notes, _HANGS)) if hangs else answer
+
+
+def _single_rows(linear: LinearEstimator, law: Any, name: str) -> Any:
+    """The released numbers, where they are few and all known; None otherwise."""
+    if not isinstance(law, LineLaw) or name not in linear.counted.outlines or linear.rows > FEW:
+        return None
+    sample = linear.counted.outlines[name].sample
+    return sample if law.counts[: len(law.cuts) + 1].sum() == len(sample) else None
 
 
 def _end(law: Any, share: float, rows: float, places: Any, points: Any) -> float:

@@ -6,12 +6,14 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from metricdp.errors import ArgumentError, TooLargeError
+from metricdp.estimates.computed import computed, kept_places, most_combined
 from metricdp.estimates.conditions import (
     SecretFunction,
     group_cells,
@@ -29,6 +31,7 @@ from metricdp.estimates.point_cells import ReleasedCells
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.results import Estimate, Estimates, Truth
 from metricdp.policies.column_type import ColumnType
+from metricdp.policies.sql.expressions import Asked
 from metricdp.policies.sql.predicates import compared_values
 from metricdp.policies.sql.statements import Aggregate, Select, read_select
 from metricdp.policies.types._finite import OneOf
@@ -61,19 +64,41 @@ def _kept_values(table: ReleasedTable, column: ColumnType) -> Sequence[Any]:
 
 
 def answer_select(
-    table: ReleasedTable, question: str, confidence: float, truth: Truth, counting: Callable[..., Counted] = count
+    table: ReleasedTable,
+    question: str,
+    confidence: float,
+    truth: Truth,
+    counting: Callable[..., Counted] = count,
+    *,
+    every: bool = False,
 ) -> Estimates:
-    """Answer a question in SQL; ``counting`` is what counts the rows, as `metricdp.estimates.plan.count` does."""
-    return _Answering(table, read_question(question, table), confidence, truth, counting).answers()
+    """Answer a question in SQL.
+
+    Args:
+        table: that was released.
+        question: the text.
+        confidence: of each interval by itself.
+        truth: of the table, or of a population.
+        counting: what counts the rows, as `metricdp.estimates.plan.count` does.
+        every: whether all groups are shown, whatever ``having`` and ``limit`` say.
+    """
+    return _Answering(table, read_question(question, table), confidence, truth, counting, every).answers()
 
 
 class _Answering:
     """One question about one table."""
 
     def __init__(
-        self, table: ReleasedTable, select: Select, confidence: float, truth: Truth, counting: Callable[..., Counted]
+        self,
+        table: ReleasedTable,
+        select: Select,
+        confidence: float,
+        truth: Truth,
+        counting: Callable[..., Counted],
+        every: bool,
     ) -> None:
-        self.table, self.select, self.confidence, self.truth = table, select, confidence, truth
+        self.table, self.select, self.confidence, self.truth, self.every = table, select, confidence, truth, every
+        self._known_surer: _Answering | None = None
         self.counted = self._count(counting)
         self.linear = LinearEstimator(self.counted, confidence, truth)
         self.linear.check_fit()
@@ -126,26 +151,52 @@ class _Answering:
         if len(labels) > _MOST_GROUPS:
             raise TooLargeError(f"{len(labels):,} groups are too many at once", f"{len(labels):,} groups")
         factors = itertools.product(*(group.factors for group in self.groups))
-        found = []
-        for chosen in factors:
-            group = dict(zip(self.select.groups, chosen, strict=True))
-            products = [_product(term, group) for term in self.terms]
-            naive = self.naive.rows(dict(zip(self.select.groups, chosen, strict=True)))
-            found.append(tuple(self._answer(aggregate, products, naive) for aggregate in self.select.aggregates))
-        names = tuple(aggregate.name for aggregate in self.select.aggregates)
+        chosen = [dict(zip(self.select.groups, one, strict=True)) for one in factors]
+        rows = [self._row(one) for one in chosen]
+        combined = most_combined([one.inner for one in self.select.shown])
+        surer = rows if combined == 1 else [self._surer(combined)._row(one) for one in chosen]
+        kept = kept_places(self.select.kept, labels, rows) if not self.every else range(len(labels))
         return Estimates(
             self.select.text,
             self.select.groups,
-            tuple(labels),
-            names,
-            tuple(found),
+            tuple(labels[place] for place in kept),
+            tuple(one.name for one in self.select.shown),
+            tuple(self._shown(rows[place], surer[place]) for place in kept),
             int(self.linear.rows),
             notes=self._common_notes(),
             private=self.table.private,
         )
 
+    def _row(self, group: Product) -> tuple[Estimate, ...]:
+        """The corrected numbers of one group."""
+        products = [_product(term, group) for term in self.terms]
+        naive = self.naive.rows(group)
+        return tuple(self._answer(aggregate, products, naive) for aggregate in self.select.aggregates)
+
+    def _shown(self, row: Sequence[Estimate], surer: Sequence[Estimate]) -> tuple[Estimate, ...]:
+        """The columns of the answer for one group, from its numbers at this confidence, and at a greater one."""
+        made = []
+        for one in self.select.shown:
+            if isinstance(one.inner, Asked):
+                made.append(row[one.inner.place])
+            else:
+                made.append(computed(one.inner, row if len(one.asked()) < 2 else surer, self.confidence))
+        return tuple(made)
+
+    def _surer(self, combined: int) -> _Answering:
+        """The same question, with intervals that fail so many times less often."""
+        if self._known_surer is None:
+            made = copy(self)
+            made.confidence = 1 - (1 - self.confidence) / combined
+            made.linear = LinearEstimator(self.counted, made.confidence, self.truth)
+            self._known_surer = made
+        return self._known_surer
+
     def _common_notes(self) -> tuple[str, ...]:
         notes = [*self.table.doubts]
+        kept = self.select.kept
+        if not self.every and (kept.having is not None or kept.limit is not None or kept.offset):
+            notes.append("Which groups are shown is judged by their corrected values: groups near the line may belong.")
         if not self.table.private:
             notes.append("The table says that its noise came from a seed: it is not private.")
         for name in dict.fromkeys(one.column for one in self.select.aggregates if one.kind != "count" and one.column):

@@ -132,8 +132,6 @@ class Select:
             "conditions of single answers": any(one.only is not None for one in self.aggregates),
             "variances, correlations and slopes": any(one.kind == "moment" for one in self.aggregates),
             "numbers of distinct values": any(one.kind == "distinct" for one in self.aggregates),
-            "arithmetic of answers": not all(isinstance(one.inner, Asked) for one in self.shown),
-            "having, order by and limit": self.kept != Kept(),
         }
         for words, there in more.items():
             if there:
