@@ -76,7 +76,7 @@ def _pair(guarantee: Guarantee, distance: Distance) -> str:
 
 
 def _length(unit: Metric, distance: Distance) -> str:
-    number = f"{float(distance):.6g}"
+    number = f"{float(distance):.6g}" if not 1e6 <= distance < 1e15 else f"{float(distance):,.0f}"
     name = unit.unit_name
     return f"{number} {name[:-1] if number == '1' and len(name) > 1 else name}" if name else f"a distance of {number}"
 

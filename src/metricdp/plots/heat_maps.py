@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["channel_shades", "heat_map"]
 
 _GREY = "#9aa1a9"
+_LONGEST, _LETTER = 22, 0.07  # letters of a name, and inches of one
 _MOST_NAMES = 30
 _MOST_ENTRIES = 14
 _SEEN = 0.005  # probabilities below it get no number
@@ -73,13 +74,14 @@ def heat_map(
     shows += "secret" if prior is None else "release"
     most = max(matrix.shape)
     side = float(np.clip(0.34 * most, 2.4, 8.5))
-    width, height = side * matrix.shape[1] / most + 2.2, side * matrix.shape[0] / most + 1.4
-    figure, axes = canvas(ax, height, width=width)
-    _shades(figure, axes, matrix, shows)
     called = [
         [(names or {}).get(labels[place], str(labels[place])) for place in order]
         for labels, order in ((channel.inputs, rows), (channel.outputs, columns))
     ]
+    room = [_LETTER * max(0, min(_LONGEST, max(map(len, part), default=0)) - 5) for part in called]
+    width, height = side * matrix.shape[1] / most + 2.2 + room[0], side * matrix.shape[0] / most + 1.4 + room[1]
+    figure, axes = canvas(ax, height, width=width)
+    _shades(figure, axes, matrix, shows)
     _names(axes, called)
     put_title(axes, title, _TEXT + 1)
     shown = [[visible(name) for name in part] for part in called]
@@ -112,7 +114,7 @@ def _shades(figure: Figure, axes: Axes, matrix: Floats, shows: str) -> None:
 def _names(axes: Axes, called: Sequence[Sequence[str]]) -> None:
     for axis, names in ((axes.yaxis, called[0]), (axes.xaxis, called[1])):
         shown = range(0, len(names), -(-len(names) // _MOST_NAMES))
-        axis.set_ticks(list(shown), [shortened(names[place], 22) for place in shown])
+        axis.set_ticks(list(shown), [shortened(names[place], _LONGEST) for place in shown])
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     if max(len(text.get_text()) for text in axes.get_xticklabels()) > 3:

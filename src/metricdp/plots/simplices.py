@@ -176,7 +176,7 @@ def _triangle(ax: Axes | None, names: Sequence[str], layers: Sequence[SimplexLay
                 literal(label), tuple(point), (3, 3), textcoords="offset points", fontsize=TEXT - 1, color=INK, zorder=9
             )
     for put, name in zip((panel.set_tlabel, panel.set_llabel, panel.set_rlabel), names, strict=True):
-        put(shortened(name), color=INK, fontsize=TEXT)
+        put(shortened(name, 16), color=INK, fontsize=TEXT)  # longer ones would leave no room for the triangle
     for axis in (panel.taxis, panel.laxis, panel.raxis):
         axis.set_major_locator(_fifths())
         axis.set_label_position("corner")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import metricdp as mdp
 from metricdp.channels import Channel
 from metricdp.plots import data_of, heat_map, words_of
 
@@ -42,3 +43,13 @@ def test_a_long_title_stays_inside_the_figure():
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
     assert box.y1 <= figure.bbox.y1
+
+
+def test_long_names_leave_the_words_of_the_scale_inside_the_figure():
+    long = ["a" * 60, "b" * 80, "c"]
+    space = mdp.Space(long, mdp.metrics.discrete())
+    figure = heat_map(mdp.channels.of(mdp.exponential(space), long))
+    figure.draw_without_rendering()
+    words = figure.axes[1].yaxis.label.get_window_extent()
+    assert words.y0 >= 0
+    assert words.y1 <= figure.bbox.height

@@ -77,7 +77,7 @@ def test_empty_hypers_are_drawn_as_nothing():
 def test_long_names_and_other_scripts(tmp_path):
     secrets = ["Санкт-Петербург", "東京 $x$", "a name that is much longer than the place there is for it"]
     figure = simplex(Prior.uniform(secrets))
-    assert figure.axes[0].get_rlabel() == "a name that is much lon…"
+    assert figure.axes[0].get_rlabel() == "a name that is …"
     figure.savefig(tmp_path / "names.png", dpi=40)  # warnings are errors, and a sign without a glyph is none
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -14,7 +13,7 @@ from metricdp.mechanisms.picture import short_number
 from metricdp.policies.policy import Policy
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import choice, panel, progress, said, table, text_of
-from metricdp.studio.files import GivenFile, file_input
+from metricdp.studio.files import GivenFile, file_input, text_in
 from metricdp.studio.jobs import Job
 
 __all__ = ["build"]
@@ -40,10 +39,8 @@ class _Estimate:
                 "Taken at face value, a sanitized table misleads. Its noise is known, so it can be corrected, for free."
             )
             with ui.element("div").classes("columns"):
-                file_input(
-                    browser, "A released table", ".parquet,.arrow,.feather,.csv", partial(self._given, "released file")
-                )
-                file_input(browser, "Its policy (for CSV)", ".toml", partial(self._given, "released policy"))
+                file_input(browser, "A released table", ".parquet,.arrow,.feather,.csv", self._given)
+                file_input(browser, "Its policy (for CSV)", ".toml", self._given_policy)
             ui.button("Use what the page Sanitize released", on_click=self._own).props("outline no-caps")
             self.chosen = said("")
             ui.textarea("SQL", value=self.inputs["question"]).props(
@@ -73,8 +70,13 @@ class _Estimate:
 
     # Estimates
 
-    def _given(self, name: str, file: GivenFile) -> None:
-        self.browser.made[name] = file
+    def _given(self, file: GivenFile) -> None:
+        self.browser.made["released file"] = file
+        self.browser.made.pop("released policy", None)  # it was of another table
+        self._show_choice()
+
+    def _given_policy(self, file: GivenFile) -> None:
+        self.browser.made["released policy"] = (file.shown, Policy.parse(text_in(file)))
         self._show_choice()
 
     def _own(self) -> None:
@@ -82,12 +84,14 @@ class _Estimate:
         if found is None or found.release.path is None:
             ui.notify("Nothing has been released there yet.")
             return
-        self.browser.made["released file"] = GivenFile("what the page Sanitize released", found.release.path)
-        self._show_choice()
+        self._given(GivenFile("what the page Sanitize released", found.release.path))
 
     def _show_choice(self) -> None:
         file = self.browser.made.get("released file")
-        self.chosen.text = "No released table yet." if file is None else f"Released table: {file.shown}."
+        policy = self.browser.made.get("released policy")
+        self.chosen.text = ("No released table yet." if file is None else f"Released table: {file.shown}.") + (
+            "" if policy is None else f" Policy: {policy[0]}."
+        )
 
     def _run(self) -> None:
         file, policy = self.browser.made.get("released file"), self.browser.made.get("released policy")
@@ -99,7 +103,7 @@ class _Estimate:
 
         def work(job: Job) -> Any:
             job.refuse_if_stopped()
-            return estimate(file.path, question, policy=None if policy is None else Policy.load(policy.path))
+            return estimate(file.path, question, policy=None if policy is None else policy[1])
 
         self.browser.jobs[_PAGE] = Job(work)
 
