@@ -12,14 +12,14 @@ from metricdp.errors import MetricDPError
 from metricdp.ledger import Ledger
 from metricdp.ledger.charging import which_account
 
-__all__ = ["RELEASED", "Released", "command_text", "notebook_text"]
+__all__ = ["RELEASED", "HandedOver", "command_text", "notebook_text"]
 
 RELEASED = "released.parquet"
 """What a released table is called, in the studio and outside of it: its report names the file."""
 
 
 @dataclass(frozen=True)
-class Released:
+class HandedOver:
     """What was released, and what it was released by: the page may say something else by now.
 
     Attributes:

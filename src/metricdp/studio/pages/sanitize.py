@@ -22,7 +22,7 @@ from metricdp.sources.table import Declared
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import choice, drawn, panel, picture, progress, said, table, text_of
 from metricdp.studio.files import GivenFile, file_input
-from metricdp.studio.handover import RELEASED, Released, command_text, notebook_text
+from metricdp.studio.handover import RELEASED, HandedOver, command_text, notebook_text
 from metricdp.studio.jobs import Job
 from metricdp.studio.policy_text import PolicyText, shortened, typed
 from metricdp.studio.shipped import shipped_policy, shipped_table
@@ -309,7 +309,7 @@ class _Sanitize:
                     progress=job.report,
                     check_first=dry,
                 )
-            return Released(release, text, file.name, ledger, account)
+            return HandedOver(release, text, file.name, ledger, account)
 
         self.browser.made.pop("released", None)
         self._show_result()
@@ -339,7 +339,7 @@ class _Sanitize:
         with self.result:
             if problem:
                 ui.label(problem).classes("problem").props('role="alert"')
-            found: Released | None = self.browser.made.get("released")
+            found: HandedOver | None = self.browser.made.get("released")
             if found is None:
                 return
             release = found.release
