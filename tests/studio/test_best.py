@@ -68,3 +68,41 @@ def test_places_are_clicked_and_given_and_three_have_a_simplex(visit, tmp_path):
     visitor.shows("Certified; gap")  # what was found is there after a reload
     assert visitor.fits()
     visitor.shot("best-390")
+
+
+def test_places_anywhere_with_weights_and_a_verdict_that_stays(visit, tmp_path):
+    (tmp_path / "photo.json").write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    (tmp_path / "photo.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff")
+    (tmp_path / "area.geojson").write_text(
+        '{"type": "Polygon", "coordinates": [[[2.2, 48.8], [2.4, 48.8], [2.4, 48.9], [2.2, 48.8]]]}'
+    )
+    visitor = visit(color_scheme="dark")
+    page = visitor.goto("best")
+    for name, rule in (("photo.csv", "is not text in UTF-8"), ("area.geojson", "it has 0 points; 2 to 60 are wanted")):
+        visitor.upload("Places of your own", tmp_path / name)
+        page.get_by_text(f"{name} was not taken").filter(has_text=rule).wait_for()
+    visitor.upload("Lines of your own", tmp_path / "area.geojson")
+    visitor.button("Remove all").click()
+    for latitude, longitude in ((-33.9, 151.2), (-33.8, 151.3), (-33.7, 151.2)):
+        page.get_by_label("Latitude").fill(str(latitude))
+        page.get_by_label("Longitude").fill(str(longitude))
+        visitor.button("Add").click()
+        page.wait_for_timeout(300)
+    marks = page.locator('svg[aria-label^="3 places"]')
+    marks.wait_for()
+    for circle in marks.locator("circle").all():
+        assert 0 <= float(circle.get_attribute("cx")) <= 640, "the map has moved to what was added"
+    page.get_by_text("How likely each place is").click()
+    page.get_by_label("Weight of place 1").fill("5")
+    page.get_by_label("Weight of place 1").press("Tab")
+    page.wait_for_timeout(600)
+    visitor.button("Find it").click()
+    visitor.shows("Found for 3 places, a factor 2 at 2 km, where a release costs how far it is.")
+    visitor.shows("each dot is a release")
+    page.wait_for_timeout(300)
+    visitor.shot("best-weights-dark")
+    visitor.upload("A channel", tmp_path / "photo.json")
+    visitor.shows("photo.json is not text in UTF-8")
+    visitor.goto("best")
+    visitor.shows("photo.json is not text in UTF-8")
+    assert page.get_by_label("Weight of place 1").input_value() in ("5", "5.0")
