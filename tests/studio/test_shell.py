@@ -227,3 +227,26 @@ def test_names_with_signs_of_html_are_read_aloud_as_they_are(visit, tmp_path):
     visitor.shows("it is left out")
     visitor.goto("best")
     page.get_by_role("region", name="4. Verify a channel of somebody's", exact=True).wait_for()
+
+
+def test_the_keyboard_stays_where_it_is_after_undo_and_after_a_choice(visit, tmp_path):
+    (tmp_path / "people.csv").write_text("name,age\nAnn,31\n")
+    focused = "document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
+    visitor = visit()
+    page = visitor.goto("sanitize")
+    visitor.upload("A table", tmp_path / "people.csv")
+    page.get_by_label("What name is").focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(500)
+    assert page.evaluate(focused) == "What name is"
+    page.get_by_label("Can somebody have several rows?").focus()
+    page.keyboard.press("ArrowDown")
+    visitor.until(lambda: "[person]" not in page.get_by_role("textbox", name="Policy", exact=True).input_value())
+    visitor.until(lambda: page.evaluate(focused) == "Can somebody have several rows?")
+    visitor.button("Undo").focus()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+        visitor.shows("Taken back.")
+        page.wait_for_timeout(300)
+        assert "Undo" in page.evaluate(focused)
+    assert page.get_by_text("That failed").count() == 0

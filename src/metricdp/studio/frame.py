@@ -135,22 +135,24 @@ def build_frame(page: Page, browser: Browser) -> None:
         ).classes("studio-looks")
     content = ui.column().classes("studio-page")
     ui.skip_link(target=content)
+    with content:
+        with ui.row().classes("studio-title"):
+            with ui.element("div"):
+                ui.html(page.title, tag="h1")
+                ui.html(page.about, tag="p")
+            ui.button("Undo", on_click=lambda: undo(), icon="undo").props("outline no-caps").tooltip(
+                "Take back the last change on this page"
+            )
+        body = ui.column().classes("studio-body")
 
     def build() -> None:
-        content.clear()
-        with content:
-            with ui.row().classes("studio-title"):
-                with ui.element("div"):
-                    ui.html(page.title, tag="h1")
-                    ui.html(page.about, tag="p")
-                ui.button("Undo", on_click=undo, icon="undo").props("outline no-caps").tooltip(
-                    "Take back the last change on this page"
-                )
+        body.clear()
+        with body:
             page.build(browser)
 
     def undo() -> None:
         if browser.undo(page.name):
-            build()
+            build()  # the button itself stays, and the keyboard with it
             ui.notify("Taken back.")
         else:
             ui.notify("There is nothing to take back.")

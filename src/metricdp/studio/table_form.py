@@ -38,8 +38,9 @@ def table_form(policy: Callable[[], PolicyText], columns: Sequence[str], write: 
     def whose(option: str) -> None:
         rows = OPEN if person is None else person.get("rows", OPEN)
         told = None if option == _ONE_EACH else {"column": names.get(option, OPEN), "rows": rows}
+        client = ui.context.client  # the control is made anew, and gets the keyboard back
         write(policy().with_person(told), again=True)
-        ui.run_javascript(f"document.querySelector('select[aria-label=\"{_SEVERAL}\"]').focus()")  # it was made anew
+        client.run_javascript(f"document.querySelector('select[aria-label=\"{_SEVERAL}\"]').focus()")
 
     def most(event: Any) -> None:
         rows = answered((event.value or "").strip() or OPEN)
