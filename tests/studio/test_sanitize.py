@@ -189,6 +189,7 @@ def test_a_file_of_excel_in_europe_by_clicks_alone(visit, tmp_path):
     page = visitor.goto("sanitize")
     visitor.upload("A table", tmp_path / "löhne.csv")
     visitor.shows("löhne.csv was not taken: the header: bytes that are not UTF-8")
+    visitor.shows("choose below what its text is written in")
     page.get_by_label("Encoding of a CSV file").select_option("Windows (cp1252)")
     visitor.shows("löhne.csv: 2 columns. No value has been read.")
     assert page.get_by_text("was not taken").count() == 0

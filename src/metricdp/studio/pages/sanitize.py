@@ -11,7 +11,7 @@ from typing import Any
 from nicegui import ui
 
 import metricdp
-from metricdp.errors import MetricDPError
+from metricdp.errors import DataError, FileError, MetricDPError
 from metricdp.exact.bits import secure
 from metricdp.ledger import Ledger
 from metricdp.policies.draft import Draft, answered
@@ -113,7 +113,12 @@ class _Sanitize:
     def _given(self, file: GivenFile) -> None:
         self.browser.made["last table"] = file
         file = replace(file, encoding=_ENCODINGS[self._encoding])
-        self._take(file, _draft(file).text())
+        try:
+            draft = _draft(file)
+        except DataError as error:
+            hint = "; choose below what its text is written in" if "not UTF-8" in str(error) else ""
+            raise FileError(f"{error}{hint}") from None
+        self._take(file, draft.text())
 
     def _decode(self, name: str) -> None:
         """Take the last file again, in another encoding."""
