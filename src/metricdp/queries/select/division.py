@@ -110,6 +110,29 @@ class Division:
         own[:] = values
         return np.broadcast_to(own.reshape(along), self.shape).ravel()
 
+    def told_apart(self, name: str, metric: Metric, *more: Sequence[Any]) -> list[int]:
+        """Cells of a column that stand for all of it, where noise is planned.
+
+        Where any two values are equally far apart, cells that are in the same groups and conditions, whatever the other
+        columns are, stand for each other: two records that differ in these alone have the same answers, and one of them
+        is as far from any other record as the other is. Missing values and those outside stand for themselves.
+
+        Args:
+            name: the column.
+            metric: how far apart two of its values are.
+            more: what else is told of each of its cells, such as what it adds to a sum.
+        """
+        axis = self.names.index(name)
+        column = self.columns[axis]
+        if not metric.without_null().all_alike:
+            return list(range(len(column)))
+        known = [self.group, *self.only.values()]
+        rows = [np.moveaxis(one.reshape(self.shape), axis, 0).reshape(len(column), -1) for one in known]
+        rows += [np.unique(np.array(values, dtype=object), return_inverse=True)[1].reshape(-1, 1) for values in more]
+        itself = np.where(np.arange(len(column)) < len(column.declared), -1, np.arange(len(column)))
+        _, first = np.unique(np.hstack([*rows, itself.reshape(-1, 1)]).astype(np.int64), axis=0, return_index=True)
+        return sorted(first.tolist())
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of cells of each column."""

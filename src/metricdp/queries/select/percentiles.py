@@ -148,12 +148,19 @@ class GroupPercentiles:
     def _leaving(self) -> Fraction:
         """The most groups that a record can leave or enter, for each unit of distance; rounded up."""
         columns = self.division.columns
-        points: list[Any] = list(itertools.product(*(column.points for column in columns)))
+        cells = [self.division.told_apart(column.name, self.policy.metric(column.name)) for column in columns]
+        points: list[Any] = list(
+            itertools.product(
+                *([column.points[cell] for cell in own] for column, own in zip(columns, cells, strict=True))
+            )
+        )
         parts = {
             column.name: metric_of_cells(column, self.shares.metric(self.policy, column.name)) for column in columns
         }
         metric: Metric | None = attributes(parts) if parts else None
-        group = self.division.group
+        group = (
+            self.division.group.reshape(self.division.shape)[np.ix_(*cells)].ravel() if columns else self.division.group
+        )
         if self.policy.absent is not None:
             points, group = [*points, None], np.append(group, -1)
         metric = self.policy.together(metric, self.shares.absent)

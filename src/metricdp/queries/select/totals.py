@@ -175,8 +175,10 @@ class LinearPart:
 
     def _axis(self, column: Cells) -> list[StandIn]:
         if column.name not in self.summed:
-            there = [None if cell == column.missing_code else 1 for cell in range(len(column))]
-            return [StandIn(point, cell, there[cell]) for cell, point in enumerate(column.points)]
+            weights = {one.weights for one in self.amounts if one.weights is not None}
+            more = [one.values for one in weights if one.column == column.name]
+            cells = self.division.told_apart(column.name, self.policy.metric(column.name), *more)
+            return [StandIn(column.points[cell], cell, None if cell == column.missing_code else 1) for cell in cells]
         metric = self.policy.metric(column.name)
         return stand_ins(
             column,
