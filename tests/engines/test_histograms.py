@@ -25,6 +25,7 @@ from metricdp.errors import ColumnError, DataError
 from metricdp.policies import Policy
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells
 from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
+from metricdp.policies.sql.public_tables import public_tables
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.universes.counting import histogram
 from metricdp.queries.universes.summing import totals
@@ -447,6 +448,32 @@ def test_squares_products_and_distinct_values_are_the_same(people):
             if age is not None and str(truth).lower().replace("none", "missing") == label[0]
         }
         assert found == len(there) <= len(cells)
+
+
+def test_functions_and_public_tables_are_the_same(people):
+    """What is computed from a value is computed here, for each cell; only cells come from an engine."""
+    policy = Policy.parse(
+        "format = 2\ncapacity = 1000000\nabsent = 1\n[columns]\n"
+        'native = {type = "boolean", epsilon = 1, missing = "secret"}\n'
+        'age = {type = "integer", bounds = [0, 120], outside = "clamp", epsilon = 1, missing = "secret"}\n'
+        'born = {type = "date", bounds = [2024-01-01, 2024-03-31], outside = "clamp", epsilon = 1, missing = "secret"'
+        "}\n"
+    ).askable
+    public = public_tables(
+        {"r": {"k": [0, 17, 18, 64, 120], "n": [1, 2.5, None, 4, 5], "g": ["a", "b", "a", None, "c"]}}
+    )
+    questions = [
+        "select r.g, count(*), sum(r.n), avg(r.n) from t left join r on t.age = r.k group by r.g",
+        "select sum(t.age * r.n) from t join r on t.age = r.k where r.n > 1",
+        "select month(born) as m, count(*), sum(2 * age + 1), count_if(native) from t group by m",
+        "select floor(age / 10) * 10 as decade, count(*) from t where year(born) = 2024 group by decade",
+    ]
+    for question in questions:
+        asking = Asking.of(question, policy, public=public)
+        assert asking.linear is not None
+        wanted = asking.linear.truth(arrow(), None)
+        assert any(wanted)
+        assert asking.linear.truth(people, None) == wanted, question
 
 
 def test_postgres_types_of_its_own(postgres):

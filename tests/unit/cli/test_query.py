@@ -43,6 +43,23 @@ def words(result):
     return " ".join(result.stdout.split())
 
 
+def test_a_public_table_beside_it(here):
+    (here / "sexes.csv").write_text("sex,word,weight\nF,woman,2\nM,man,0.5\n")
+    question = "select s.word, count(*), sum(s.weight) from people p join sexes s on p.sex = s.sex group by s.word"
+    result = run("people.csv", question, "-p", "sharp.toml", "--public", "sexes=sexes.csv", "-o", "-")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.reader(result.stdout.splitlines()))
+    assert [(row[0], round(float(row[1])), round(float(row[3]), 3)) for row in rows[1:3]] == [
+        ("man", 3, 1.5),
+        ("woman", 3, 6.0),
+    ]
+    refused = run("people.csv", question, "-p", "sharp.toml")
+    assert refused.exit_code == 2
+    assert "under that name (--public ..)" in refused.output
+    for given in ("sexes", "sexes=nowhere.csv"):
+        assert run("people.csv", question, "-p", "sharp.toml", "--public", given).exit_code == 2
+
+
 def test_answers_for_people(here):
     result = run(
         "people.csv", "select sex, count(*), avg(age) from people group by sex", "-p", "people.toml", "--seed", "1"

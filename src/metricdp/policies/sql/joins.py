@@ -19,7 +19,7 @@ from metricdp.policies.sql.row_functions import RowReader, Value
 __all__ = ["Joins", "is_public"]
 
 _ABOUT_ONE = (
-    "a question is about one table. If {name} is public, give it beside the question with public=, under that name. If "
+    "a question is about one table. If {name} is public, give it beside the question under that name (public=..). If "
     "it is about people too, join before, and let the policy be about the joined table, with [person] where somebody "
     "can have several rows"
 )

@@ -162,7 +162,7 @@ def test_conditions(text, predicate):
         ("select count(*) where case when age > 1 then sex = 'F' end", "a condition is made of"),
         ("select count(*) where true", "the same for every record"),
         ("select 1", "nothing is asked of the records"),
-        ("select count(*) from t join u on t.sex = u.sex", "give it beside the question with public="),
+        ("select count(*) from t join u on t.sex = u.sex", "beside the question under that name"),
         ("select count(*), sum(age) over (partition by sex)", "no windows"),
         ("select mode(sex)", "order by 2 desc limit 1"),
         ("with a as (select sex, count(*) n from t group by sex) select max(n) from a", "compute with its answers"),

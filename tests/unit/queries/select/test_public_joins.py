@@ -141,7 +141,7 @@ def test_the_answers_are_those_of_the_engine(question, people, states, engine):
 @pytest.mark.parametrize(
     ("question", "words"),
     [
-        ("select count(*) from people p join visits v on p.id = v.id", "give it beside the question with public="),
+        ("select count(*) from people p join visits v on p.id = v.id", "beside the question under that name"),
         ("select count(*) from people p join states s on p.state = s.region", "never are equal|no row for any value"),
         ("select count(*) from people p join states s on p.age = s.coastal", "never are equal"),
         ("select count(*) from people p join states s on p.state = s.nope", "it has state, region"),
