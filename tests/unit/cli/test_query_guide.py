@@ -75,7 +75,7 @@ def test_the_guide_word_by_word(tmp_path):
         if not any(word in text for word in ("avg", "median", "stddev")):  # those depend on what is drawn
             assert BAR.findall(output)[: len(BAR.findall(text))] == BAR.findall(text)
             bars += BAR.findall(text)
-    assert shown == 8
+    assert shown == 9
     assert bars == ["22", "6"]
     assert (tmp_path / "health.csv").read_text().startswith("health,count(*),count(*) error bar,avg(income)")
 
