@@ -112,7 +112,7 @@ def test_the_page(run, tmp_path):
         (("audited_boxes", *CLAIM), "package.module:function"),
         (("audited_boxes:weak", "--metric", "absolute", "--pairs", "0"), "no pair"),
         (("audited_boxes:weak", "--metric", "nonsense", "--pairs", "0 ~ 1"), "no metric"),
-        (("audited_boxes:weak", "--pairs", "0 ~ 1"), "does not say what it promises"),
+        (("audited_boxes:weak", "--pairs", "0 ~ 1"), "does not say what it promises: say it with --metric"),
         (("audited_boxes:weak", "--epsilon", "1"), "go with --metric"),
         (("audited_boxes:weak", *CLAIM, "--confidence", "2"), "confidence"),
         (("a", "b", "c", *CLAIM), "two files"),
