@@ -210,29 +210,49 @@ def test_a_file_of_excel_in_europe_by_clicks_alone(visit, tmp_path):
     assert "löhne.csv" in downloaded(visitor, "Report", tmp_path).read_text()
 
 
-def test_what_is_handed_over_is_what_was_used(patient, tmp_path):
-    visitor = patient
+WAITING = """
+import pathlib
+import time
+import typer
+from metricdp.studio import jobs
+from metricdp.studio.command import studio
+report = jobs.Job.report
+def waiting(self, done, total=None):
+    while not pathlib.Path("go").exists():  # until the test has changed the page
+        time.sleep(0.05)
+    report(self, done, total)
+jobs.Job.report = waiting
+typer.run(studio)
+"""
+
+
+def test_what_is_handed_over_is_what_was_used(chromium, shots, tmp_path):
     (tmp_path / "people.csv").write_text("name,age\nAnn,31\nBob,47\n")
-    page = visitor.goto("sanitize")
-    visitor.upload("A table", tmp_path / "people.csv")
-    visitor.shows("2 columns. No value has been read.")
-    editor(visitor).fill(POLICY)
-    visitor.shows("odds within a factor 2 at 5 years")
-    visitor.button("Sanitize").click()
-    visitor.button("Stop").wait_for()
-    visitor.button("Stop").click()
-    visitor.shows("Stopped; nothing was kept.")
-    visitor.button("Sanitize").click()
-    visitor.shows("Released: 2 rows. From people.csv.")
-    editor(visitor).fill(POLICY.replace("5 years", "9 years"))
-    visitor.shows("odds within a factor 2 at 9 years")
-    assert "5 years" in downloaded(visitor, "Policy", tmp_path).read_text()
-    visitor.button("Use the table that comes with the package").click()
-    visitor.shows("health_insurance.csv: 16 columns.")
-    visitor.button("Undo").click()
-    visitor.shows("people.csv: 2 columns.")
-    assert "9 years" in editor(visitor).input_value(), "the table and its policy come back together"
-    page.wait_for_timeout(100)
+    process, address = launched(folder=tmp_path, program=WAITING)
+    visitor = Visitor(chromium, address, shots)
+    try:
+        visitor.goto("sanitize")
+        visitor.upload("A table", tmp_path / "people.csv")
+        visitor.shows("2 columns. No value has been read.")
+        editor(visitor).fill(POLICY)
+        visitor.shows("odds within a factor 2 at 5 years")
+        visitor.button("Sanitize").click()
+        visitor.button("Stop").wait_for()
+        editor(visitor).fill(POLICY.replace("5 years", "9 years"))
+        visitor.shows("odds within a factor 2 at 9 years")
+        (tmp_path / "go").touch()
+        visitor.shows("Released: 2 rows.")
+        assert "5 years" in downloaded(visitor, "Policy", tmp_path).read_text(), "as it was when the release began"
+        visitor.button("Use the table that comes with the package").click()
+        visitor.shows("health_insurance.csv: 16 columns.")
+        visitor.button("Undo").click()
+        visitor.shows("people.csv: 2 columns.")
+        assert "9 years" in editor(visitor).input_value(), "the table and its policy come back together"
+        assert visitor.problems == []
+    finally:
+        visitor.context.close()
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.parametrize(
