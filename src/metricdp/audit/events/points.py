@@ -17,7 +17,8 @@ __all__ = ["are_gathered", "as_points", "medians", "points_of"]
 
 _LARGEST = 10**308  # an int beyond it has no float
 _LOOKED_AT = 2000
-_NUMBERS_IN = (complex, Decimal, Fraction, dict)
+_NUMBERS_IN = (complex, Decimal, Fraction, dict, tuple, list, np.ndarray)
+_PLAIN = {int, float, bool, str, type(None), np.float64, np.int64}  # most are, and a set is asked quicker
 
 
 def as_points(releases: Any, size: int | None = None) -> Floats | None:
@@ -45,7 +46,7 @@ def as_points(releases: Any, size: int | None = None) -> Floats | None:
             found = numbers(release)
             if found is not None and len(found) == size:
                 points[row] = found
-        elif _size(release) == size:
+        elif _plain_size(release) == size:
             points[row] = np.asarray(release, dtype=np.float64)
     return points
 
@@ -65,8 +66,8 @@ def _gathered(release: Any) -> bool:
     if isinstance(release, np.ndarray):
         return release.ndim != 1 or release.dtype.kind == "c"
     if isinstance(release, (tuple, list)):
-        return any(isinstance(part, (*_NUMBERS_IN, tuple, list, np.ndarray)) for part in release)
-    return isinstance(release, _NUMBERS_IN) or hasattr(release, "to_numpy")
+        return any(type(part) not in _PLAIN and isinstance(part, _NUMBERS_IN) for part in release)
+    return type(release) not in _PLAIN and (isinstance(release, _NUMBERS_IN) or hasattr(release, "to_numpy"))
 
 
 def _size(release: Any) -> int | None:
@@ -74,6 +75,10 @@ def _size(release: Any) -> int | None:
     if _gathered(release):
         found = numbers(release)
         return None if found is None else len(found)
+    return _plain_size(release)
+
+
+def _plain_size(release: Any) -> int | None:
     if isinstance(release, int) and abs(release) > _LARGEST:
         return None
     if isinstance(release, (int, float, np.number)) and not isinstance(release, bool):
