@@ -62,3 +62,8 @@ def test_a_lesson_remembers_what_the_first_fit_knew():
     lesson = Lesson(first)
     lesson.take(*drawn(500))
     assert np.abs(lesson.learned().weights - first.weights).max() < 0.05
+
+
+def test_too_few_releases_for_any_term_make_no_sum():
+    batch, labels = drawn(60)
+    assert fit_linear(VIEWS, [view.of(batch) for view in VIEWS], labels) == []

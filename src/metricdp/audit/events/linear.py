@@ -126,16 +126,19 @@ def fit_linear(views: Sequence[View], columns: Sequence[Floats], marks: Booleans
         columns: what they gave for some releases.
         marks: which of those had the secret x.
     """
-    linear, errors = _fit(views, columns, marks)
+    by_code = {view.code: column for view, column in zip(views, columns, strict=True)}
+    terms = _terms(views, columns)
+    if not terms:  # so few releases that no column has any
+        return []
+    linear, errors = _weights(terms, by_code, marks)
     sure = [term for term, far in zip(linear.terms, np.abs(linear.weights) / errors, strict=True) if far > _SURE]
     if not 1 < len(sure) < len(linear.terms):
         return [linear]
-    by_code = {view.code: column for view, column in zip(views, columns, strict=True)}
     return [linear, _weights(sure, by_code, marks)[0]]
 
 
-def _fit(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) -> tuple[Linear, Floats]:
-    """Logistic regression on the columns, and the standard errors of its weights."""
+def _terms(views: Sequence[View], columns: Sequence[Floats]) -> list[Term]:
+    """What is summed: common values, and the place and the side of all others."""
     terms: list[Term] = []
     for view, column in zip(views, columns, strict=True):
         some = column[:_FOR_TERMS]
@@ -149,7 +152,7 @@ def _fit(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) -> t
         if len(rest) > 100:
             middle, spread = float(np.median(rest)), float(np.subtract(*np.quantile(rest, [0.75, 0.25]))) or 1.0
             terms += [Term(view, "place", middle, spread, atoms), Term(view, "above", middle, 1.0, atoms)]
-    return _weights(terms, {view.code: column for view, column in zip(views, columns, strict=True)}, marks)
+    return terms
 
 
 def _weights(terms: Sequence[Term], columns: dict[str, Floats], marks: Booleans) -> tuple[Linear, Floats]:
