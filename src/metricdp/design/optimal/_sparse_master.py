@@ -124,7 +124,7 @@ class SparseMaster:
         """Points by outputs: the weighed columns, each at the output it is used for."""
         tight = np.zeros(len(self.guesses)) if found.tight is None else found.tight
         matrix, outputs = np.zeros(self.ground.costs.shape), self.outputs[: len(found.weights)]
-        for z in range(matrix.shape[1]):
+        for z in range(self.ground.costs.shape[1]):
             mine, others = np.flatnonzero(self.guesses == z), np.flatnonzero((outputs == z) & (found.weights > 0))
             if len(mine):
                 matrix[:, z] += self.ground.decay[:, mine] @ tight[mine]

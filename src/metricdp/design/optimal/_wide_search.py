@@ -87,7 +87,8 @@ class WideSearch:
         first = (instance.distances <= 0).argmax(axis=1)
         self._kept, self._group = np.unique(first, return_inverse=True)  # points at distance zero have one row
         self.bound, self.prices = 0.0, np.zeros(len(self.decay))
-        self.loss, self._best = np.inf, partial(np.zeros, instance.costs.shape)
+        self.loss = np.inf
+        self._best: Callable[[], Floats] = partial(np.zeros, instance.costs.shape)
         self.columns: Floats = np.empty((0, len(self.decay)))
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
@@ -156,7 +157,7 @@ class WideSearch:
         costs, kept, group = self.instance.costs, self._kept, self._group
         falls = self.decay if len(kept) == len(group) else self.decay[np.ix_(kept, kept)]
         worth = (self.decay if falls is self.decay else self.decay[kept]) @ costs
-        guesses = worth.argmin(axis=1)
+        guesses: Places = worth.argmin(axis=1)
         solved = closed_prices(falls, worth.min(axis=1))
         for tight, channel in closed_channels(falls, None if solved is None else solved[0]):
             matrix = channel if len(kept) == len(group) else channel[group]
