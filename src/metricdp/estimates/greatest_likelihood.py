@@ -52,7 +52,7 @@ def greatest_likelihood(parts: Floats, law: Floats, gap: float, most: int = _STE
         curve = scaled @ scaled.T
         curve.flat[:: size + 1] += slack / shares
         try:
-            step = np.linalg.solve(curve, ratios - 1 + barrier / shares)
+            step = np.asarray(np.linalg.solve(curve, ratios - 1 + barrier / shares), dtype=np.float64)
         except np.linalg.LinAlgError:
             break
         change = barrier / shares - slack - slack / shares * step
