@@ -33,8 +33,8 @@ def estimate(
     Args:
         released: a sanitized file or folder, which says itself how it was released; a frame with ``policy``; or for
             each name of a column, its released values and the mechanism that released them.
-        question: SQL, ``select AGGREGATES [from ..] [where ..] [group by ..]`` as in `metricdp.queries.ask`; or one of
-            the questions of this folder, such as `Correlation`.
+        question: SQL, ``select ANSWERS [from ..] [where ..] [group by ..] [having ..] [order by ..] [limit ..]`` as in
+            `metricdp.queries.ask`; or one of the questions of this folder, such as `Correlation`.
         confidence: of each interval by itself.
         policy: what the table was released under, where it does not say so itself.
         truth: "table" for the secrets of the released rows, "population" for what they were drawn from, which is wider.

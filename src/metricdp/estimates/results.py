@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
+from metricdp.errors import ArgumentError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -178,7 +180,10 @@ class Estimates:
 
         Raises:
             MissingExtraError: matplotlib is not installed.
+            ArgumentError: no group is left to draw.
         """
+        if not self.groups:
+            raise ArgumentError("no group is shown, so that there is nothing to draw: ask for less with having")
         from metricdp.plots.canvas import require_matplotlib
         from metricdp.plots.intervals import intervals
 

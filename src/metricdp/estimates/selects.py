@@ -196,7 +196,9 @@ class _Answering:
         notes = [*self.table.doubts]
         kept = self.select.kept
         if not self.every and (kept.having is not None or kept.limit is not None or kept.offset):
-            notes.append("Which groups are shown is judged by their corrected values: groups near the line may belong.")
+            notes.append(
+                "Which groups are shown is judged by their corrected values: one near the line may belong beyond it."
+            )
         if not self.table.private:
             notes.append("The table says that its noise came from a seed: it is not private.")
         for name in dict.fromkeys(one.column for one in self.select.aggregates if one.kind != "count" and one.column):

@@ -79,3 +79,11 @@ def test_intervals_of_expressions():
 def test_days_are_not_computed_with(table):
     with pytest.raises(ArgumentError, match="days are not computed"):
         estimate(table, "select avg(day) + 1 from people")
+
+
+def test_no_group_is_left(table):
+    found = estimate(table, "select count(*) group by sex having count(*) > 1000000")
+    assert found.groups == ()
+    assert str(found).startswith("sex")
+    with pytest.raises(ArgumentError, match="nothing to draw"):
+        found.figure()
