@@ -144,8 +144,8 @@ class RowReader:
     >>> import sqlglot
     >>> reader = RowReader(lambda column: lambda row: row[column.name])
     >>> decade = reader.read(sqlglot.parse_one("floor(age / 10) * 10"))
-    >>> decade({"age": 47}), decade({"age": None})
-    (40, None)
+    >>> print(decade({"age": 47}), decade({"age": None}))
+    40 None
     """
 
     def __init__(self, look_up: Callable[[Any], Function]) -> None:
