@@ -383,6 +383,25 @@ def test_functions_and_public_tables_tell_no_more_than_the_column_does(drawn, da
         assert tightest * 1.1 > 1, "at a tenth less noise nothing would be found"
 
 
+def test_many_groups_of_values_that_are_alike_but_for_missing_ones():
+    """More answers than are written out one by one: any two values are looked at, and each of them with none."""
+    level = 'metric = "0.125 discrete", missing_distance = 1, missing = "secret", values = [0, 1, 2, 3]'
+    entry = '{type = "category", %s, count_by = {missing = "none"}}'
+    text = f"format = 2\nrecords = 2\n[columns]\nx = {entry % level}\ny = {entry % level.replace('0.125', '0.5')}\n"
+    columns = [Declared(name, "", pa.int64(), (0, 1, 2, 3, None), None, (), True) for name in "xy"]
+    assert 1 / 1.1 < Audit(text, columns, "select count(*) from t group by x, y").check() <= 1
+
+
+def test_a_cell_that_missing_values_share_is_planned_for_itself():
+    """It is nearer to the others than they are to each other, so that no other stands for it."""
+    text = 'format = 2\nrecords = 2\n[columns]\nx = {type = "category", values = ["a", "b", "c"], epsilon = 0.5, '
+    text += 'missing = "secret", missing_distance = 0.5, count_by = {missing = "c"}}\n'
+    declared = Declared("x", "", pa.string(), ("a", "b", "c", None), None, (), False)
+    public = {"r": {"k": ["a"], "n": [1]}}
+    audit = Audit(text, (declared,), "select count(*) from t join r on t.x = r.k", public=public)
+    assert 1 / 1.1 < audit.check() <= 1
+
+
 @pytest.mark.parametrize("level", ["ln 2", "ln 3/2", "1/3"])
 @pytest.mark.parametrize("asked", ["median(x)", "count(*), min(x)"])
 def test_percentiles_tell_all_that_is_allowed_and_nothing_beyond(level, asked):

@@ -130,6 +130,9 @@ class Division:
         rows = [np.moveaxis(one.reshape(self.shape), axis, 0).reshape(len(column), -1) for one in known]
         rows += [np.unique(np.array(values, dtype=object), return_inverse=True)[1].reshape(-1, 1) for values in more]
         itself = np.where(np.arange(len(column)) < len(column.declared), -1, np.arange(len(column)))
+        for code in (column.missing_code, column.other_code):  # also where they share the cell of a declared value
+            if code is not None:
+                itself[code] = code
         _, first = np.unique(np.hstack([*rows, itself.reshape(-1, 1)]).astype(np.int64), axis=0, return_index=True)
         return sorted(first.tolist())
 

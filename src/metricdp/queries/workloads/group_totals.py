@@ -79,9 +79,15 @@ def _neighbours(points: Sequence[Any], unit: Metric) -> list[Places]:
     known = steps_along([points[place] for place in there.tolist()], base)
     if not known:
         return []
-    steps = [there[pairs] for _, pairs in known]
+    steps = [there[_all_pairs(places) if kind == "clique" else places] for kind, places in known]
     missing = [place for place, point in enumerate(points) if point is None]
     return steps + [np.stack([there, np.full(len(there), place)], axis=1) for place in missing]
+
+
+def _all_pairs(groups: Places) -> Places:
+    """Any two of the members of each group."""
+    i, j = np.triu_indices(groups.shape[1], 1)
+    return np.stack([groups[:, i].ravel(), groups[:, j].ravel()], axis=1)
 
 
 @dataclass(frozen=True)

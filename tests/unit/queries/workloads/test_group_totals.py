@@ -1,10 +1,14 @@
 """Totals by group: which groups are alike, and the steps between their cells."""
 
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from metricdp.errors import ArgumentError, ImpossibleError, TooLargeError
 from metricdp.metrics import absolute, capped, discrete, matrix, nullable
+from metricdp.queries.workloads.by_group import allocate_groups
 from metricdp.queries.workloads.group_totals import Axis, GroupMeasure, GroupTotals
 
 COUNT = (GroupMeasure(),)
@@ -65,3 +69,14 @@ def test_what_is_too_large_is_refused():
         _ = GroupTotals((Axis("ab", discrete()),), np.arange(2), (GroupMeasure(((0, (1, 1 << 60)),)),)).steps
     with pytest.raises(ArgumentError, match="every combination"):
         GroupTotals((Axis("ab", discrete()),), np.arange(3), COUNT)
+
+
+@pytest.mark.parametrize("away", [0.5, 1, 3])
+def test_values_that_are_alike_but_for_a_missing_one_are_all_told_apart(away):
+    """Any two of them are looked at, not the first two alone."""
+    metric = nullable(discrete(), away) / 8
+    points = [0, 1, 2, 3, None]
+    totals = GroupTotals((Axis(points, metric),), np.arange(5), (GroupMeasure(),))
+    scales = allocate_groups(totals).scales
+    for (i, one), (j, two) in itertools.combinations(enumerate(points), 2):
+        assert Fraction(1) / Fraction(scales[i]) + 1 / Fraction(scales[j]) <= Fraction(metric.enclose(one, two).upper)
