@@ -123,5 +123,5 @@ def _claim(metric: Metric | Guarantee | None, box: Box) -> Guarantee:
     if metric is not None:
         raise ArgumentError(f"a metric or a guarantee is needed here, not {type(metric).__name__}")
     if box.guarantee is None:
-        raise ArgumentError("the box does not say what it promises: say it with metric=.., such as the absolute distance")
+        raise ArgumentError("the box does not say what it promises: say it with metric=.., such as absolute distance")
     return box.guarantee
