@@ -7,7 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from metricdp.errors import ArgumentError, ImpossibleError
-from metricdp.policies.sql.statements import Aggregate, unlike
+from metricdp.policies.sql.statements import Aggregate
+from metricdp.policies.sql.together import unlike
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.table_answers import TableAnswers

@@ -16,7 +16,7 @@ from metricdp.ledger.entries import canonical, digest
 from metricdp.metrics import Guarantee, Metric
 from metricdp.policies.policy import Policy
 from metricdp.policies.sql.public_tables import public_tables
-from metricdp.policies.sql.statements import join_selects
+from metricdp.policies.sql.together import join_selects
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.stored_answers import stored, taken_up
 from metricdp.queries.select.table_answers import TableAnswers

@@ -16,7 +16,8 @@ from metricdp.policies.sql.joins import is_public
 from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import Predicate
 from metricdp.policies.sql.rewritten import rewritten
-from metricdp.policies.sql.statements import Aggregate, Kind, unlike
+from metricdp.policies.sql.statements import Aggregate, Kind
+from metricdp.policies.sql.together import unlike
 
 __all__ = ["AGGREGATES", "MOMENTS", "AnswerReader"]
 
