@@ -53,15 +53,34 @@ def in_blocks(count: int, draw: Draw, width: int = 1) -> NDArray[Any]:
             for piece in pieces[1:]:
                 fill(piece)
             return result
-        with ThreadPoolExecutor(workers) as pool:
-            # In order, so that of several errors the first row's is raised.
-            waiting = [pool.submit(copy_context().run, fill, piece) for piece in pieces[1:]]
-            try:
-                for drawn in waiting:
-                    drawn.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+        _shared_out(pieces[1:], fill, workers)
         return result
+
+
+def _shared_out(pieces: list[slice], fill: Callable[[slice], None], workers: int) -> None:
+    """Fill all pieces, this thread among the workers; of several errors the first row's is raised.
+
+    Workers take the next piece by themselves: a thread that hands them out would wake, and stop them, for each.
+    """
+    waiting, failed = iter(pieces), dict[int, BaseException]()
+
+    def work() -> None:
+        for piece in waiting:  # of an iterator over a list, no two threads get the same
+            if failed and min(failed) < piece.start:
+                return
+            try:
+                fill(piece)
+            except BaseException as error:
+                failed[piece.start] = error
+                return
+
+    with ThreadPoolExecutor(workers - 1) as pool:
+        for _ in range(workers - 1):
+            pool.submit(copy_context().run, work)
+        work()
+    stopped = [error for error in failed.values() if not isinstance(error, Exception)]  # Ctrl-C comes first
+    if failed:
+        raise (stopped or [failed[min(failed)]])[0]
 
 
 def _drawn(draw: Draw, piece: slice) -> NDArray[Any]:
