@@ -78,7 +78,7 @@ class Prior:
         >>> print(Prior.uniform("ab"))
         a 1/2, b 1/2
         """
-        labels = tuple(points)
+        labels = distinct(points, "secret")
         return cls(labels, (1,) * len(labels), len(labels))
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -98,6 +98,9 @@ class Space:
 
     def __len__(self) -> int:
         return len(self.points)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.points)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"points": self.points, "metric": self.metric}  # what is cached stays behind

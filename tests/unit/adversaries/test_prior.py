@@ -11,6 +11,7 @@ import pytest
 from metricdp.adversaries import Prior, as_prior
 from metricdp.adversaries.float_priors import float_prior, float_priors, float_shares
 from metricdp.errors import ArgumentError
+from metricdp.metrics import Space
 
 DRINKS = ("tea", "coffee", "water")
 
@@ -19,6 +20,14 @@ def test_weights_are_in_lowest_terms_and_equal_priors_are_equal():
     assert Prior("ab", (2, 4), 6) == Prior("ab", (1, 2), 3)
     assert hash(Prior("ab", (2, 4), 6)) == hash(Prior("ab", (1, 2), 3))
     assert Prior("ab", (0, 4), 4).total == 1
+
+
+def test_a_space_names_the_secrets_of_a_prior():
+    assert Prior.uniform(Space.line(3)) == Prior.uniform(range(3))
+    assert Prior.point(Space.line(3), 1) == Prior.point(range(3), 1)
+    assert Prior.proportional(Space.line(2), [1, 2]) == Prior.proportional(range(2), [1, 2])
+    with pytest.raises(ArgumentError, match="secrets"):
+        Prior.uniform(5)
 
 
 @pytest.mark.parametrize(

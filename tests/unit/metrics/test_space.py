@@ -33,6 +33,13 @@ def test_records_as_dicts():
     assert space.index({"b": 3, "a": 1}) == 1
 
 
+def test_a_space_is_gone_through_point_by_point():
+    space = Space.grid(2, 2)
+    assert list(space) == list(space.points)
+    assert len(space) == 4
+    assert (0, 1) in space
+
+
 def test_distances_cannot_be_written_to():
     space = Space.line(3)
     with pytest.raises(ValueError, match="read-only"):
