@@ -428,6 +428,7 @@ HOSTILE = [
     np.datetime64("NaT"),
     dt.timedelta(1),
     np.timedelta64(1, "s"),
+    np.timedelta64(1),
     object(),
     dt.date(1, 1, 1),
     np.datetime64("30000-01-01"),

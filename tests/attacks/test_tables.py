@@ -321,6 +321,27 @@ def test_lists_to_csv_are_refused_on_a_dry_run(tmp_path, entry):
         sanitize(table, policy(entry), tmp_path / "out.csv", dry_run=True)
 
 
+@pytest.mark.parametrize("tiny", [5e-324, -1e-160, "1e-38", Decimal("1e-30"), -0.0])
+def test_places_of_objects_are_taken_however_small_their_parts(tiny):
+    """A longitude of 1e-160 is in its bounds like any other; only some of them used to end in an error."""
+    rules = Policy.parse(
+        'format = 2\n[columns.home]\ntype = "place"\ncolumns = ["lat", "lon"]\nepsilon = 100\nper = "1 m"' + PUBLIC
+    )
+    for north, east in ((tiny, 45.0), (45.0, tiny), (tiny, tiny)):
+        given = {"lat": [north, 45.0], "lon": [east, 12.5]}
+        made = sanitize(pd.DataFrame(given, dtype=object), rules).table
+        assert made.round(3).to_numpy().tolist() == [[round(float(north)), round(float(east))], [45.0, 12.5]]
+
+
+def test_a_word_of_a_dictionary_that_is_null_is_a_missing_value():
+    """Public or refused as any other, though no index says that it is missing."""
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), pa.array(["a", None, "b"]))
+    entry = 'type = "category"\nvalues = ["a", "b"]\nepsilon = 100\nmissing = '
+    assert released(entry + '"public"', array).to_pylist() == ["a", None, "b", None]
+    with pytest.raises(ColumnError, match="row 1: a value is missing"):
+        released(entry + '"refuse"', array)
+
+
 @pytest.mark.parametrize(
     "arrow", [pa.string_view(), pa.run_end_encoded(pa.int32(), pa.string()), pa.large_string()], ids=str
 )

@@ -62,8 +62,8 @@ class DeclaredLabels:
         """Where each label stands; refuses one that does not, without saying which it is."""
         try:
             return np.fromiter(map(self.places.__getitem__, labels), dtype=np.int64, count=len(labels))
-        except (KeyError, TypeError):
-            pass  # one is unknown, or a list; outside of this block, so that the error does not carry the label
+        except Exception:
+            pass  # one is unknown, or no key; outside of this block, so that the error does not carry the label
         found = np.empty(len(labels), dtype=np.int64)
         for row, label in enumerate(labels):
             place = place_of(tuple(label) if isinstance(label, list) else label, self.places)
@@ -79,7 +79,7 @@ def place_of(label: Any, places: dict[Any, int]) -> int | None:
     """The place of a label, or None. An error raised here would carry the label with it, so none is."""
     try:
         return places.get(label)
-    except TypeError:  # it cannot be hashed, so it is none of them
+    except Exception:  # it cannot be hashed, so it is none of them; numpy says so by a ValueError
         return None
 
 

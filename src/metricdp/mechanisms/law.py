@@ -252,7 +252,7 @@ def place_in(point: Any, places: dict[Any, int], row: int) -> int:
     """
     try:
         place = places.get(point)
-    except TypeError:
+    except Exception:  # it cannot be hashed
         place = None
     if place is None:
         raise UnknownCategoryError("not one of the declared values", row)

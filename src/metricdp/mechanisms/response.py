@@ -390,7 +390,7 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
     listed = tuple(as_list(values, "values", "['yes', 'no']"))
     try:
         different = len(set(listed))
-    except TypeError:
+    except (TypeError, ValueError):  # the latter of numpy's times without a unit
         raise ArgumentError("declared values can be hashed: text, numbers, tuples") from None
     if any(is_null(value) and value is not None for value in listed):
         raise ArgumentError("NaN, NaT and NA are no values, for none equals itself: declare None for missing")

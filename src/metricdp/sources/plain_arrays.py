@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 __all__ = ["kind_of", "plain_array", "plain_type", "shown_by_pandas"]
 
@@ -115,52 +116,86 @@ _WORDS = {
 
 def plain_array(array: pa.Array) -> pa.Array:
     """The array in its plain type, with buffers of its own that hold what its rows show and no more."""
+    return _taken(_known(array))
+
+
+def _known(array: pa.Array) -> pa.Array:
+    """The same rows in the plain type, over buffers that may hold more.
+
+    It is done here and not by casts: Arrow takes no rows out of views and runs inside of other types, and what it makes
+    of a list view has one offset too few, so that whoever reads it reads beyond its end.
+    """
     arrow = array.type
+    plain: Any = plain_type(arrow)
+    if arrow == plain:
+        return array
     if isinstance(arrow, pa.BaseExtensionType):
-        return plain_array(array.storage)
-    if pa.types.is_run_end_encoded(arrow):
-        return plain_array(pc.run_end_decode(array))
+        return _known(array.storage)
     if arrow in _VIEWS:
-        return plain_array(array.cast(_VIEWS[arrow]))
-    if pa.types.is_null(arrow):
-        return pa.nulls(len(array))
-    if pa.types.is_list_view(arrow) or pa.types.is_large_list_view(arrow):
-        flat = pa.large_list if pa.types.is_large_list_view(arrow) else pa.list_
-        return plain_array(array.cast(flat(arrow.value_field)))
+        return array.cast(_VIEWS[arrow])
+    if pa.types.is_run_end_encoded(arrow):
+        rows = np.arange(array.offset, array.offset + len(array))
+        return _known(array.values).take(pa.array(np.searchsorted(np.asarray(array.run_ends), rows, side="right")))
     if pa.types.is_dictionary(arrow):
+        words = _known(array.dictionary)
+        if not pa.types.is_dictionary(plain):
+            return words.take(array.indices)
+        return pa.DictionaryArray.from_arrays(array.indices, words, ordered=arrow.ordered)
+    absent = array.is_null() if array.null_count else None
+    if pa.types.is_struct(arrow):
+        fields = [_known(array.field(place)) for place in range(arrow.num_fields)]
+        return pa.StructArray.from_arrays(fields, fields=list(plain), mask=absent)
+    if pa.types.is_fixed_size_list(arrow):
+        held = array.values.slice(array.offset * arrow.list_size, len(array) * arrow.list_size)
+        return pa.FixedSizeListArray.from_arrays(_known(held), type=plain, mask=absent)
+    if pa.types.is_list_view(arrow) or pa.types.is_large_list_view(arrow):
+        sizes = np.where(np.asarray(array.is_valid()), np.asarray(array.sizes), 0)
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(ends[-1]) + np.repeat(np.asarray(array.offsets) - ends[:-1], sizes)
+        return _lists(plain, ends, _known(array.values).take(pa.array(places)), absent)
+    offsets = np.array(array.offsets)
+    if pa.types.is_map(arrow):
+        keys, items = _known(array.keys), _known(array.items)
+        return pa.MapArray.from_arrays(pa.array(offsets), keys, items, type=plain, mask=absent)
+    return _lists(plain, offsets, _known(array.values), absent)
+
+
+def _lists(plain: pa.DataType, offsets: NDArray[Any], values: pa.Array, absent: pa.Array | None) -> pa.Array:
+    large = pa.types.is_large_list(plain)
+    kind, width = (pa.LargeListArray, np.int64) if large else (pa.ListArray, np.int32)
+    return kind.from_arrays(pa.array(offsets.astype(width)), values, type=plain, mask=absent)
+
+
+def _taken(array: pa.Array) -> pa.Array:
+    """An array of a plain type, row by row in buffers of its own."""
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array))
+    if pa.types.is_dictionary(array.type):
         return _dictionary(array)
     # Taking row by row makes new buffers, and a place that is null takes nothing.
     taken = array.take(pa.array(np.arange(len(array)), mask=np.asarray(array.is_null()) if array.null_count else None))
-    if pa.types.is_nested(arrow) and arrow.num_fields:
+    if pa.types.is_nested(array.type) and array.type.num_fields:
         return _nested(taken)
     return taken
 
 
 def _nested(array: pa.Array) -> pa.Array:
-    plain: Any = plain_type(array.type)
-    absent = array.is_null() if array.null_count else None
+    plain, absent = array.type, array.is_null() if array.null_count else None
     if pa.types.is_struct(array.type):
-        fields = [plain_array(array.field(place)) for place in range(array.type.num_fields)]
+        fields = [_taken(array.field(place)) for place in range(array.type.num_fields)]
         return pa.StructArray.from_arrays(fields, fields=list(plain), mask=absent)
     if pa.types.is_fixed_size_list(array.type):
-        return pa.FixedSizeListArray.from_arrays(plain_array(array.values), type=plain, mask=absent)
+        return pa.FixedSizeListArray.from_arrays(_taken(array.values), type=plain, mask=absent)
     if pa.types.is_map(array.type):
-        return pa.MapArray.from_arrays(
-            array.offsets, plain_array(array.keys), plain_array(array.items), type=plain, mask=absent
-        )
-    kind = pa.LargeListArray if pa.types.is_large_list(array.type) else pa.ListArray
-    return kind.from_arrays(array.offsets, plain_array(array.values), type=plain, mask=absent)
+        return pa.MapArray.from_arrays(array.offsets, _taken(array.keys), _taken(array.items), type=plain, mask=absent)
+    return _lists(plain, np.asarray(array.offsets), _taken(array.values), absent)
 
 
 def _dictionary(array: pa.DictionaryArray) -> pa.Array:
     """The words that rows use, in an order that does not tell which row came first."""
-    plain: Any = plain_type(array.type)
-    if not pa.types.is_dictionary(plain):
-        return plain_array(array.dictionary.take(array.indices))
     places = array.indices.filter(array.is_valid()).unique()
-    words = plain_array(array.dictionary.take(places.sort())).drop_null()
+    words = _taken(array.dictionary.take(places.sort())).drop_null()
     if not array.type.ordered:
         words = words.unique().sort()
-    rows = array.dictionary.take(array.indices).cast(words.type)
-    indices = pc.index_in(rows, value_set=words)
-    return pa.DictionaryArray.from_arrays(indices.cast(plain.index_type), words, ordered=plain.ordered)
+    indices = pc.index_in(array.dictionary.take(array.indices), value_set=words)
+    return pa.DictionaryArray.from_arrays(indices.cast(array.type.index_type), words, ordered=array.type.ordered)

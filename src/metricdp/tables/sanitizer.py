@@ -166,7 +166,8 @@ class Sanitizer:
             return array
         if self._is_text(name):
             return column.read_text(array.cast(pa.string()), name, self.untyped.dialect)
-        return array if array.type == self._types[name] else plain_array(array)
+        hidden = pa.types.is_dictionary(array.type) and array.dictionary.null_count  # no row tells that it is missing
+        return array if array.type == self._types[name] and not hidden else plain_array(array)
 
 
 def declared_by(policy: Policy) -> Declared:

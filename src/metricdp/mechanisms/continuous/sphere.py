@@ -37,6 +37,7 @@ from metricdp.mechanisms.continuous._noise import (
     exponentials,
     exponentials_ball,
 )
+from metricdp.mechanisms.forms.column import objects
 from metricdp.mechanisms.mechanism import Mechanism, at_distance, probability_below, resolution_for
 from metricdp.mechanisms.picture import NoisePicture, distances_from
 from metricdp.metrics import Guarantee, Metric
@@ -316,10 +317,14 @@ def _counted(columns: Sequence[NDArray[Any]], units: Sequence[Fraction], width: 
     if north.dtype == object:  # quotients of integers are the nearest floats
         pole = np.array([(tops[0] - abs(count)) / (1 / units[0]).numerator for count in north.tolist()])
         pole *= (1 / units[0]).denominator
+        signs = np.array([(count > 0) - (count < 0) for count in north.tolist()])
     else:
         pole = (tops[0] - np.abs(north.astype(np.int64))).astype(np.float64) * float(units[0])
-    degrees = np.sign(north.astype(np.float64)) * (90 - pole)
+        signs = np.sign(north.astype(np.int64))
+    degrees = signs * (90 - pole)
     latitudes = Latitudes(degrees, pole, lambda row: int(north[row]) * units[0])
+    if east.dtype == object:  # the unit may be finer than any grid
+        return latitudes, Grid.of(width).place(objects([count * units[1] for count in east.tolist()]))
     return latitudes, Grid.of(width / units[1]).place(east)
 
 
