@@ -32,8 +32,8 @@ A ``DataError`` names the row (counted from 0) and the rule that was broken. It 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 __all__ = [
     "ArgumentError",
@@ -64,7 +64,18 @@ __all__ = [
 
 
 class MetricDPError(Exception):
-    """The root of the tree."""
+    """The root of the tree. Each can be copied and pickled, so that an error of a worker process arrives as it was."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[MetricDPError], arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> MetricDPError:
+    """An error with its message and attributes; its class may build the message of something else."""
+    error = kind.__new__(kind, *arguments)
+    super(MetricDPError, error).__init__(*arguments)
+    error.__dict__.update(attributes)
+    return error
 
 
 class DataError(MetricDPError, ValueError):
@@ -121,6 +132,10 @@ class ColumnError(DataError):
         where = f"column {column!r}" if error.row is None else f"column {column!r}, row {error.row}"
         super().__init__(f"{where}: {error.rule}")
         self.rule, self.row = error.rule, error.row
+
+    def shifted(self, rows: int) -> Self:
+        """The same error, for rows counted from ``rows`` earlier."""
+        return self if self.row is None else type(self)(self.column, DataError(self.rule, self.row + rows))
 
 
 class PolicyError(MetricDPError, ValueError):
@@ -204,9 +219,6 @@ class ConformanceError(MetricDPError, AssertionError):
         self.law, self.subject, self.problem = law, subject, problem
         super().__init__(f"{subject} breaks the law {law!r}: {problem}")
 
-    def __reduce__(self) -> tuple[type[ConformanceError], tuple[str, str, str]]:
-        return type(self), (self.law, self.subject, self.problem)
-
 
 class BudgetError(MetricDPError, ValueError):
     """A charge that is not proved to stay within an account's cap; nothing was charged and nothing may be released.
@@ -221,9 +233,6 @@ class BudgetError(MetricDPError, ValueError):
         self.account, self.reason, self.left = account, reason, left
         super().__init__(f"account {account!r}: {reason}. Left: {left}")
 
-    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str, str]]:
-        return type(self), (self.account, self.reason, self.left)
-
 
 class ServiceError(MetricDPError):
     """What a service answered in place of a result.
@@ -237,9 +246,6 @@ class ServiceError(MetricDPError):
     def __init__(self, status: int, kind: str, message: str) -> None:
         self.status, self.kind, self.message = status, kind, message
         super().__init__(f"{kind} ({status}): {message}" if status else message)
-
-    def __reduce__(self) -> tuple[type[ServiceError], tuple[int, str, str]]:
-        return type(self), (self.status, self.kind, self.message)
 
 
 class MissingExtraError(MetricDPError, ImportError):

@@ -18,10 +18,69 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["lazily", "listing"]
+from metricdp.errors import MissingExtraError
+
+__all__ = ["lazily", "listing", "missing_extra", "optional_libraries"]
+
+_BRINGS = {
+    "pyarrow": "tables", "duckdb": "tables", "pandas": "tables", "sqlglot": "queries", "ibis": "queries",
+    "matplotlib": "plots", "mpltern": "plots", "polars": "polars", "geopandas": "geopandas", "h3": "geopandas",
+    "sklearn": "sklearn", "pyspark": "spark", "sqlalchemy": "postgres", "psycopg": "postgres", "fastapi": "service",
+    "uvicorn": "service", "nicegui": "studio",
+}  # fmt: skip
+"""Optional libraries, and the extra of this package that installs each."""
+
+_ALL_THAT_IT_NEEDS = {
+    "metricdp.queries": "queries", "metricdp.sessions": "queries", "metricdp.estimates": "queries",
+    "metricdp.cli.query": "queries", "metricdp.cli.estimate": "queries", "metricdp.cli.compare": "queries",
+    "metricdp.cli.synthesize": "queries", "metricdp.integrations.polars": "polars",
+    "metricdp.integrations.geopandas": "geopandas", "metricdp.integrations.maps": "geopandas",
+    "metricdp.integrations.sklearn": "sklearn", "metricdp.service": "service", "metricdp.studio": "studio",
+}  # fmt: skip
+"""Parts of this package that need more than the library which is missed first, and the extra that brings all of it."""
+
+
+def missing_extra(error: ImportError, asking: str) -> MissingExtraError | None:
+    """What to install, where a module could not be imported for the lack of an optional library; None elsewhere.
+
+    Args:
+        error: of the import.
+        asking: the module of this package that was wanted.
+
+    >>> error = ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+    >>> print(missing_extra(error, "metricdp.tables.release"))
+    pyarrow is not installed; run: pip install 'metricdp[tables]'
+    >>> print(missing_extra(error, "metricdp.queries.select.asking"))
+    pyarrow is not installed; run: pip install 'metricdp[queries]'
+    """
+    library = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or library not in _BRINGS:
+        return None
+    whole = (extra for part, extra in _ALL_THAT_IT_NEEDS.items() if f"{asking}.".startswith(f"{part}."))
+    return MissingExtraError(library, next(whole, _BRINGS[library]))
+
+
+@contextmanager
+def optional_libraries(asking: str) -> Iterator[None]:
+    """Say what to install, where an import in this block fails for the lack of an optional library.
+
+    Args:
+        asking: the module of this package that is imported.
+
+    Raises:
+        MissingExtraError: such a library is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error, asking)
+        if missing is None:
+            raise
+        raise missing from None
 
 
 def lazily(
@@ -47,9 +106,12 @@ def lazily(
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if not home:
-            return importlib.import_module(f"{package}.{name}")
-        value = getattr(importlib.import_module(f"{package}.{home}"), name)
+        module = f"{package}.{home or name}"
+        with optional_libraries(module):
+            found = importlib.import_module(module)
+            if not home:
+                return found
+            value = getattr(found, name)
         setattr(sys.modules[package], name, value)  # so that it is looked for once
         return value
 

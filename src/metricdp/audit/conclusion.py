@@ -36,6 +36,7 @@ def conclude(rounds: Rounds) -> Evidence:
         searched=tuple(
             Searched(hunt.pair, hunt.distance, hunt.calls, hunt.looked_at, hunt.best_words, hunt.promise)
             for hunt in rounds.hunts
+            if hunt.calls
         ),
         seconds=time.perf_counter() - rounds.start,
         ended=rounds.ended,

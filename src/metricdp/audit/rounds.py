@@ -35,6 +35,7 @@ _PROBES = 64
 _REFINED = 3
 _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
+_FEWEST = 200  # releases of a pair to learn from at least
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
 _MOST_REFINE = 3_000_000
@@ -149,10 +150,10 @@ class Rounds:
         """
         failures: set[str] = set()
         fine = False
-        for hunt in self.hunts[:8]:
+        for hunt in self.hunts[: max(1, min(8, self._left() // (8 * _PROBE)))]:
             failed: set[bool] = set()
             for _ in range(_PROBES):
-                batch, labels = self._draw(hunt.pair, _PROBE, WHOLE // 2)
+                batch, labels = self._draw(hunt.pair, min(_PROBE, max(1, self._left())), WHOLE // 2)
                 hunt.add(batch, labels)
                 for release, label in zip(batch.releases, labels.tolist(), strict=True):
                     if isinstance(release, Failure):
@@ -184,6 +185,7 @@ class Rounds:
         alive = [hunt for hunt in self.hunts if not hunt.given_up]
         if number and not self.plan.even:
             return
+        alive = alive[: max(1, budget // (2 * _FEWEST))]  # few samples are no use for many pairs
         rungs = 1 if number else math.ceil(math.log2(len(alive))) + 1
         if self.time_limit is not None and not number:
             rungs = max(rungs, 2)  # the first is small, to see how long it takes to learn
@@ -191,7 +193,7 @@ class Rounds:
         for rung in range(rungs):
             last = rung == rungs - 1
             limit = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
-            each = min(max(200, int(budget * _share(rung, rungs)) // len(alive)), limit)
+            each = min(max(_FEWEST, int(budget * _share(rung, rungs)) // len(alive)), limit)
             if self.time_limit is not None and self.learning:
                 each = min(each, int(0.25 * self.time_limit / rungs / len(alive) / self.learning))
             most = MOST_LEARNED if last else _QUICK if rung else _QUICK // 3

@@ -6,6 +6,7 @@ and whose object is a function or a `typer.Typer`.
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -47,6 +48,15 @@ class _Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return load_command(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except console.USAGE_ERROR as error:
+            alike = difflib.get_close_matches(args[0], REGISTRY.names, n=1)
+            if alike:
+                error.message = f"{error.message.rstrip('.')}. Did you mean {alike[0]!r}?"
+            raise
 
     def main(
         self,

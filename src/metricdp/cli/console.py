@@ -34,6 +34,7 @@ from typing import Any
 import typer
 
 from metricdp.errors import BudgetError, DataError, MetricDPError, MissingExtraError, PolicyError
+from metricdp.lazy import missing_extra
 from metricdp.visible import visible
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "PIPE_CLOSED",
     "REFUSED",
     "STATUSES",
+    "USAGE_ERROR",
     "as_json",
     "complain",
     "mistakes",
@@ -76,14 +78,9 @@ FORMAT = 1
 ENVELOPE = ("format", "command", "version", "guarantee", "result", "error")
 """Its keys, in this order."""
 
-_EXTRAS = {
-    "pyarrow": "tables", "duckdb": "tables", "pandas": "tables", "sqlglot": "queries", "ibis": "queries",
-    "matplotlib": "plots", "mpltern": "plots", "pyspark": "spark", "sqlalchemy": "postgres", "psycopg": "postgres",
-}  # fmt: skip
-"""Optional libraries, and the extra of this package that installs each."""
-
 _LONGEST_MESSAGE = 2000
-_USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+USAGE_ERROR: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""What typer raises where a command line is wrong."""
 
 _PLAIN = {
     "·": "*", "−": "-", "–": "-", "—": "-", "×": "x", "≠": "!=", "≤": "<=", "≥": ">=", "≈": "~", "±": "+/-",
@@ -241,7 +238,7 @@ def _status(command: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, EOFError, typer.Abort):
         complain("interrupted", kind="KeyboardInterrupt")
         return INTERRUPTED
-    except _USAGE_ERROR as error:
+    except USAGE_ERROR as error:
         return _usage(error)
     except PolicyError as error:
         for problem in error.problems:
@@ -253,9 +250,11 @@ def _status(command: Callable[[], Any]) -> int:
         complain(_in_words(error), kind=type(error).__name__)
         return REFUSED if isinstance(error, (BudgetError, DataError)) else MISTAKEN
     except Exception as error:
-        library = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-        if library in _EXTRAS:
-            complain(str(MissingExtraError(library, _EXTRAS[library])), kind="MissingExtraError")
+        running = _RUN.get()
+        asking = f"metricdp.cli.{running.command if running is not None else None}"
+        missing = missing_extra(error, asking) if isinstance(error, ImportError) else None
+        if missing is not None:
+            complain(str(missing), kind="MissingExtraError")
             return MISTAKEN
         if os.environ.get("METRICDP_TRACEBACK"):
             raise
@@ -275,9 +274,16 @@ def _usage(error: Any) -> int:
         error.show()
     else:
         message = " ".join(error.format_message().splitlines()).strip().removesuffix(".")
-        path = "metricdp" if context is None else context.command_path
-        complain(f"{visible(message, _LONGEST_MESSAGE)}. See {path} --help", kind="UsageError")
+        path = _called() if context is None else context.command_path
+        ended = message if message.endswith("?") else f"{message}."
+        complain(f"{visible(ended, _LONGEST_MESSAGE)} See {path} --help", kind="UsageError")
     return int(error.exit_code)
+
+
+def _called() -> str:
+    """The command that runs, as it is typed."""
+    running = _RUN.get()
+    return "metricdp" if running is None or running.command is None else f"metricdp {running.command}"
 
 
 def _in_words(error: BaseException) -> str:

@@ -36,7 +36,7 @@ def about() -> None:
 
     - `metricdp ledger balance -l spent.db`
 
-    A ledger that is set in the environment as METRICDP_LEDGER needs no --ledger. All verbs but export take --json.
+    A ledger that is set in the environment as METRICDP_LEDGER needs no --ledger. All verbs take --json.
 
     Exit status: 0 if it was done, and a check found nothing; 1 if a check found something; 2 if the command has a
     mistake, or there is no such ledger or account.

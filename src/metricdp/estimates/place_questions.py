@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.errors import ArgumentError, ColumnError, DataError, TooLargeError
+from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.linear import LinearEstimator, Monomial
 from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes, released_places
@@ -127,7 +127,7 @@ class _Asking:
             try:
                 codes = [law.codes(given) for law, given in zip(self.laws, arrays, strict=True)]
             except ColumnError as error:
-                raise ColumnError(error.column, DataError(error.rule, error.row).shifted(first)) from None
+                raise error.shifted(first) from None
             builder.add(codes)
             first += len(codes[0])
         if not first:

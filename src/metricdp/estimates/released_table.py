@@ -18,13 +18,9 @@ from metricdp.sources.carried_claims import claim_in_schema, read_carried
 from metricdp.sources.opening import kept, open_table
 from metricdp.sources.table import Declared
 from metricdp.sources.typed_streams import TypedStream
+from metricdp.visible import visible_name
 
 __all__ = ["ReleasedTable", "read_released"]
-
-_NO_CLAIM = (
-    "it does not say how it was released: it is no sanitized file, or of a kind that has no room for that; give the "
-    "policy that it was released under (policy=..)"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +108,11 @@ def read_released(
     if policy is not None:
         rules = Policy.of(policy)
     elif claim is None:
-        raise ArgumentError(_NO_CLAIM)
+        called = visible_name(Path(released).name) if isinstance(released, str | Path) else "the table"
+        raise ArgumentError(
+            f"{called} does not say how it was released: it is no sanitized file, or of a kind that has no room for "
+            "that; give the policy that it was released under (policy=..)"
+        )
     else:
         rules = _claimed(claim)
     doubts = _doubts(claim, rules) if claim is not None and policy is not None else ()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from metricdp.errors import ArgumentError
+from metricdp.lazy import optional_libraries
 
 __all__ = ["enable"]
 
@@ -38,5 +39,6 @@ def enable(*libraries: str) -> None:
     if unknown or not libraries:
         raise ArgumentError(f"which library? There are: {', '.join(_LIBRARIES)}")
     for name in libraries:
-        give: Callable[[], None] = import_module(_LIBRARIES[name]).give_accessors
+        with optional_libraries(_LIBRARIES[name]):
+            give: Callable[[], None] = import_module(_LIBRARIES[name]).give_accessors
         give()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from metricdp.errors import ArgumentError, FileError, PolicyError
 from metricdp.exact.level import Level
+from metricdp.lazy import optional_libraries
 from metricdp.metrics import Guarantee, attributes
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.person import Person
@@ -124,8 +125,8 @@ class Policy:
                 in a CSV file.
             source: what the table is called.
         """
-        from metricdp.policies.draft import Draft
-
+        with optional_libraries("metricdp.policies.draft"):
+            from metricdp.policies.draft import Draft
         return Draft.of(schema, source).text()
 
     def refuse_without_ledger(self, charged: bool) -> None:

@@ -21,6 +21,7 @@ from metricdp.sources.files import open_path
 from metricdp.sources.frames import open_frame
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.whole_files import scratch_folder
+from metricdp.visible import visible_name
 
 __all__ = ["count_rows", "kept", "open_local", "open_sql", "open_table"]
 
@@ -54,13 +55,14 @@ def open_table(source: Any, declared: Declared | None = None, engine: Any = None
     if engine in _HERE:
         found = _owner(source) if engine != "local" else None
         return open_local(source, wanted) if found is None else found.open(source, wanted)
-    if isinstance(engine, str):
-        return ENGINES[engine].open(source, wanted)
+    if isinstance(engine, str) and (opener := ENGINES.find(engine)) is not None:
+        return opener.open(source, wanted)
     if hasattr(engine, "compile") and hasattr(engine, "table"):
         from metricdp.sources.engines.ibis import Ibis, table_of
 
         return Ibis().open(table_of(engine, source), wanted)
-    raise ArgumentError(f"the engine is one of local, {', '.join(ENGINES)}, or a connection of ibis")
+    wrong = f"there is no engine {visible_name(engine)!r}; " if isinstance(engine, str) else ""
+    raise ArgumentError(f"{wrong}the engine is one of auto, local, {', '.join(ENGINES)}, or a connection of ibis")
 
 
 @contextmanager

@@ -304,3 +304,13 @@ def test_pairs_that_may_be_told_apart_are_left_out():
     release = mdp.randomized_response("abc", 1).release
     evidence = audit(release, [("a", "c"), ("a", "b")], d, samples=2000)
     assert [each.pair for each in evidence.searched] == [("a", "b")]
+
+
+@pytest.mark.parametrize("samples", [100, 1_000, 3_000])
+def test_few_samples_are_spent_on_few_pairs(samples):
+    """And some are left to test what was found; more pairs than samples used to end in an IndexError."""
+    evidence = audit(mdp.laplace(mdp.metrics.absolute()), samples=samples)
+    assert evidence.holds
+    assert evidence.samples <= samples
+    assert all(searched.calls for searched in evidence.searched)
+    assert samples < 1_000 or evidence.tested

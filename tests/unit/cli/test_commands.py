@@ -203,6 +203,20 @@ def test_an_unknown_option_exits_with_status_2(command, files):
     assert tree["error"]["kind"] == "UsageError"
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["sanitise"], "No such command 'sanitise'. Did you mean 'sanitize'? See metricdp --help"),
+        (["quxx"], "No such command 'quxx'. See metricdp --help"),
+        (["ledger", "balence"], "No such command 'balence'. Did you mean 'balance'? See metricdp ledger --help"),
+        (["sanitize", "--policy"], "Option '--policy' requires an argument. See metricdp sanitize --help"),
+    ],
+)
+def test_what_is_mistyped_is_answered_with_what_there_is(typed, said):
+    result = run(*typed)
+    assert (result.exit_code, result.stderr) == (console.MISTAKEN, f"metricdp: {said}\n")
+
+
 @pytest.mark.parametrize("command", ALL)
 def test_ctrl_c_exits_with_status_130(command, files, monkeypatch):
     def interrupted(*arguments, **named):

@@ -59,7 +59,7 @@ def test_a_csv_file_needs_its_policy(folder):
     question = "select avg(age), avg(income), count(general_health), count(*) where health = 'good'"
     alone = run(folder / "released.csv", question)
     assert alone.exit_code == 2
-    assert "does not say how it was released" in alone.stderr
+    assert "released.csv does not say how it was released" in alone.stderr
     with_policy = run(folder / "released.csv", question, "-p", folder / "people.toml")
     assert with_policy.exit_code == 0, with_policy.output
 

@@ -212,6 +212,8 @@ def test_a_table_in_duckdb(here):
         (("people.csv", "select count(*) from t join u"), "the question: a join"),
         (("people.csv", "select sum(sex)"), "the question: column 'sex' holds no numbers"),
         (("people.csv", "select count(*) where salary > 3"), "the policy has no column 'salary'"),
+        (("people.csv", 'select count(*) where sex = "F"'), "text stands between single quotes, as in 'F'"),
+        (("people.csv", "select count(*) where sex in (M, F)"), "text stands between single quotes, as in 'M'"),
     ],
 )
 def test_mistaken_questions(here, arguments, words):

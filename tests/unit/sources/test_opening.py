@@ -189,7 +189,7 @@ def test_what_cannot_be_opened(tmp_path):
     ]:
         with pytest.raises(ArgumentError, match=rule):
             open_table(source)
-    with pytest.raises(ArgumentError, match="there is no engine 'oracle'; there are: duckdb, postgres, spark, ibis"):
+    with pytest.raises(ArgumentError, match="no engine 'oracle'; the engine is one of auto, local, duckdb, postgres"):
         open_table(ARROW, engine="oracle")
 
 

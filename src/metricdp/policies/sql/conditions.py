@@ -156,7 +156,14 @@ class Conditions:
         columns = list(node.find_all(exp.Column))
         if not columns or (len(columns) == len(plain) == 1) or node.find(exp.Query, exp.AggFunc, exp.Window):
             return False
-        return len(self.joins.bases(node)) == 1
+        try:
+            return len(self.joins.bases(node)) == 1
+        except ArgumentError as error:
+            values = (node.args.get("expression"), *node.args.get("expressions", ()))
+            texts = [one.name for one in values if isinstance(one, exp.Column) and not one.table]
+            if not texts:
+                raise
+            raise ArgumentError(f"{error}; text stands between single quotes, as in '{texts[0]}'") from None
 
     def band(self, case: Any, name: str) -> Band:
         """The groups that a ``case`` makes."""
