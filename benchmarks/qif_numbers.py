@@ -23,6 +23,15 @@ def numbers(case: dict) -> dict:
     def apart(x: int, y: int) -> float:
         return 0.5 * abs(x - y)
 
+    def far(x: int, y: int) -> float:
+        return float(abs(x - y))
+
+    def same(x: int, y: int) -> float:
+        return float(x == y)
+
+    half, costs = (1 + p.max()) / 2, np.abs(np.subtract.outer(range(len(p)), range(len(p))))
+    cheap = mechanism.g_vuln.min_loss_given_max_vuln(p, len(p), len(p), half, same, far)
+    tight = mechanism.g_vuln.min_vuln_given_max_loss(p, len(p), len(p), 0.3, same, far)
     odd = np.array([x % 2 for x in range(len(p))], dtype=np.uint64)
     twice = channel.compose.repeated_independent(C, 2)
     return {
@@ -37,6 +46,8 @@ def numbers(case: dict) -> dict:
         "repeated_bayes": measure.bayes_vuln.posterior(p, twice),
         "repeated_shape": list(twice.shape),
         "refinement": additive(p, D, C),
+        "least_loss": float((p[:, None] * cheap * costs).sum()),
+        "least_vulnerability": measure.bayes_vuln.posterior(p, tight),
         "most_entropy": mechanism.shannon.max_entropy_given_same_loss(
             p, np.full(len(p), 1 / len(p)), lambda x, y: 1.5 * abs(x - y), md=1e-12
         ).tolist(),

@@ -20,6 +20,7 @@ from metricdp.design.kernels import (
     kernels,
     vertices,
 )
+from metricdp.design.loss_and_leakage import LossAndLeakage, least_loss, least_vulnerability
 from metricdp.design.most_entropy import MostEntropy, most_entropy
 from metricdp.design.optimal import Optimal, optimal
 from metricdp.design.tight import (
@@ -55,6 +56,7 @@ __all__ = [
     "KernelCheck",
     "Kernels",
     "Line",
+    "LossAndLeakage",
     "MostEntropy",
     "Optimal",
     "Product",
@@ -76,7 +78,9 @@ __all__ = [
     "is_kernel",
     "kernels",
     "laplace_onto",
+    "least_loss",
     "least_scale",
+    "least_vulnerability",
     "most_entropy",
     "optimal",
     "optimal_for_every_loss",
