@@ -3,7 +3,7 @@
 >>> import metricdp as mdp
 >>> from metricdp.testing import check_metric
 >>> print(check_metric(mdp.metrics.absolute(), [0, 1, 2.5]))
-absolute() keeps 8 laws: axioms, views, enclosures, equality, toml, scaling, algebra, refusals
+absolute() keeps 10 laws: axioms, views, enclosures, equality, toml, scaling, algebra, shortcuts, answers, refusals
 
 Each function raises `metricdp.errors.ConformanceError`, an ``AssertionError`` that names the broken law, or returns
 what was checked. Secrets and points are yours, and public: messages show them. `docs/extending.md` has examples.

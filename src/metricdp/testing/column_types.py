@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import datetime as dt
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from metricdp.errors import ArgumentError, DataError, PolicyError
+from metricdp.audit import rows
+from metricdp.errors import ArgumentError, DataError, MetricDPError, PolicyError
 from metricdp.mechanisms.mechanism import is_mechanism
 from metricdp.metrics import Guarantee
+from metricdp.testing._evidence import near_pairs, no_evidence
 from metricdp.testing._secrets import SECRET_NUMBER, SECRET_TEXT, traces
-from metricdp.testing.checked import Checked, Law, require, run_laws
+from metricdp.testing.checked import Broken, Checked, Law, require, run_laws
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +23,21 @@ if TYPE_CHECKING:
 __all__ = ["check_column_type"]
 
 _NAME = "column"
+_SAMPLES = 4000
+
+
+def _seconds(value: Any) -> float:
+    """Of a duration, or since midnight."""
+    if isinstance(value, dt.time):
+        value = dt.datetime.combine(dt.date.min, value) - dt.datetime.min
+    return float(value.total_seconds())
+
+
+_FORMS: tuple[Callable[[Any], Any], ...] = (
+    lambda value: tuple(value) if isinstance(value, list) else value,
+    frozenset,
+    _seconds,
+)
 
 
 def check_column_type(
@@ -32,8 +51,9 @@ def check_column_type(
 
     - registered: a policy finds it by its ``type_name``;
     - policy: the entry is read, and a key that the type does not know is refused with its line;
-    - mechanism: there is one, with a guarantee, unless the entry keeps or drops the column;
+    - mechanism: there is one, with a guarantee no weaker than the column's metric, unless the entry keeps or drops it;
     - release: as many rows come back, in the type of the source, and the source is left alone;
+    - noise: releases of the column give no evidence against its metric;
     - missing: a missing value is refused with its row, where it is neither public nor secret;
     - refusals: a column of another type is refused, and no value is shown;
     - report: a sanitized table's report says its level, its mechanism and its error;
@@ -50,7 +70,7 @@ def check_column_type(
 
     >>> from metricdp.policies.types.integer import Integer
     >>> print(check_column_type(Integer, {"within": "5 years", "bounds": [0, 120]}, [3, 40, 41]))
-    type 'integer' keeps 8 laws: registered, policy, mechanism, release, missing, refusals, report, questions
+    type 'integer' keeps 9 laws: registered, policy, mechanism, release, noise, missing, refusals, report, questions
     """
     import pyarrow as pa
 
@@ -69,6 +89,7 @@ def check_column_type(
         "policy": suite.policy,
         "mechanism": suite.mechanism,
         "release": suite.release,
+        "noise": suite.noise,
         "missing": suite.missing,
         "refusals": suite.refusals,
         "report": suite.report,
@@ -120,7 +141,15 @@ class _Suite:
             return "the entry keeps or drops the column"
         require(is_mechanism(column.mechanism), f"its mechanism is a {type(column.mechanism).__name__}")
         require(isinstance(column.mechanism.guarantee, Guarantee), "its mechanism has no guarantee")
-        require(column.metric is not None, "it releases with noise, and has no metric")
+        promised, metric = column.mechanism.guarantee.metric, column.metric
+        if metric is None:
+            raise Broken("it releases with noise, and has no metric")
+        for (x, one), (y, other) in itertools.combinations(self._secrets(column), 2):
+            try:
+                kept = promised.enclose(one, other).lower <= metric.enclose(one, other).upper
+            except (MetricDPError, TypeError, ValueError):  # the mechanism has other secrets, such as days counted
+                continue
+            require(kept, f"its mechanism promises less than the column's metric, for {x!r} and {y!r}")
         return None
 
     def release(self) -> None:
@@ -133,6 +162,37 @@ class _Suite:
         require(self.array.to_pylist() == before, "the source was written to")
         (none,) = column.apply([self.array[:0]], [self.array.type])
         require(len(none) == 0 and none.type == self.array.type, "no rows gave some, or of another type")
+
+    def noise(self) -> str | None:
+        import pyarrow as pa
+
+        column, arrow = self._column(), self.array.type
+        if column.mechanism is None or column.metric is None:
+            return "the entry keeps or drops the column"
+        given = {secret: value for value, secret in self._secrets(column)}
+        if not given:
+            return f"{column.metric} measures something else than the values"
+
+        def release(secrets: Any) -> list[Any]:
+            listed = secrets.tolist() if hasattr(secrets, "tolist") else secrets
+            values = [given[tuple(each) if isinstance(each, list) else each] for each in listed]
+            return list(column.apply([pa.array(values, arrow)], [arrow])[0].to_pylist())
+
+        claim = Guarantee(column.metric, column.mechanism.guarantee.delta)
+        box = rows(release, name=repr(self), guarantee=claim)
+        return no_evidence(box, near_pairs(column.metric, list(given)), _SAMPLES)
+
+    def _secrets(self, column: ColumnType) -> list[tuple[Any, Any]]:
+        """The values, each with the form of it that the column's metric measures; none where no form is known."""
+        values = self.array.to_pylist() + ([None] if column.missing == "secret" else [])
+        for form in _FORMS:
+            try:
+                secrets = [None if value is None else form(value) for value in values]
+                column.metric.pairwise(secrets)  # type: ignore[union-attr]
+                return list(zip(values, secrets, strict=True))
+            except (MetricDPError, TypeError, ValueError, AttributeError):
+                continue
+        return []
 
     def missing(self) -> str | None:
         import pyarrow as pa

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -10,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from metricdp.audit.conformance import check_claim
+from metricdp.audit.betting import binomial_tail
 from metricdp.channels import of, verify
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.lists import as_list
 from metricdp.mechanisms import Mechanism
 from metricdp.mechanisms.mechanism import as_mechanism
 from metricdp.metrics import Guarantee, Space
 from metricdp.metrics.coordinates import frozen
+from metricdp.testing._evidence import near_pairs, no_evidence
 from metricdp.testing._releases import (
     bad_secrets_are_refused,
     copies,
@@ -29,7 +29,7 @@ from metricdp.testing._releases import (
     seeds,
 )
 from metricdp.testing._secrets import as_array, is_null, kind_of, repeated
-from metricdp.testing.checked import Broken, Checked, require, run_laws
+from metricdp.testing.checked import Checked, require, run_laws
 
 __all__ = ["LAWS", "check_mechanism", "words"]
 
@@ -37,6 +37,9 @@ MechanismLaw = Callable[[Mechanism, list[Any]], str | None]
 
 _SCALE_SLACK = 1e-9
 _SAMPLES = 4000
+_DRAWS = 1000
+_SECRETS_AS_TOLD = 3
+_RARE = 1e-9
 
 
 def check_mechanism(
@@ -49,7 +52,7 @@ def check_mechanism(
     - forms, rows: a list gives a list, an array an array, a Series a Series, with as many rows;
     - resolution: every number lies on a grid that does not move;
     - randomness, copies, seeds: noise is never repeated, pickles hold no state, seeded releases say so;
-    - probability, radius: the error that is told is a law;
+    - probability, radius: the error that is told is a law, and releases are no further from their secrets than that;
     - inputs, empty, refusals: nothing is written to, and bad rows are refused by name without being shown;
     - law: where there are finitely many outputs, their exact probabilities keep the guarantee;
     - audit: releases give no evidence against the guarantee.
@@ -144,14 +147,33 @@ def _on_grid(value: Any, width: Fraction) -> bool:
 
 
 def _probability(mechanism: Mechanism, secrets: list[Any]) -> None:
-    del secrets
     reach = mechanism.radius(0.5) or 1.0
     chances = [mechanism.probability_within(reach * factor) for factor in (-1, 0, 0.01, 0.5, 0.9, 1, 1.1, 2, 10, 100)]
     require(all(0 <= chance <= 1 for chance in chances), "probability_within gives what is no probability")
     require(chances == sorted(chances), "probability_within falls where the distance grows")
     require(chances[0] == 0, "probability_within is not 0 below the distance 0")
     require(chances[-1] > 0.5, "probability_within does not exceed a half")
+    _as_told(mechanism, secrets)
     _refused(lambda: mechanism.probability_within(math.nan), "probability_within takes NaN for a distance")
+
+
+def _as_told(mechanism: Mechanism, secrets: list[Any]) -> None:
+    """Releases lie as near to their secrets as ``probability_within`` says, as far as their metric measures them."""
+    unit = mechanism.guarantee.metric.unit
+    for secret in [secret for secret in secrets if not is_null(secret)][:_SECRETS_AS_TOLD]:
+        for confidence in (0.5, 0.95):
+            radius = mechanism.radius(confidence * mechanism.probability_within(1e12))
+            least = mechanism.probability_within(radius)
+            released = mechanism.release(repeated([secret], _DRAWS))
+            try:
+                apart = unit.pairwise([secret], released)[0]
+            except MetricDPError:  # releases of another form
+                return
+            near = int(np.count_nonzero(apart <= radius * (1 + 1e-9)))
+            require(
+                binomial_tail(_DRAWS - near, _DRAWS, 1 - least) > _RARE,
+                f"probability_within({radius:.6g}) is {least:.6g}, and {near} of {_DRAWS} releases lie there",
+            )
 
 
 def _radius(mechanism: Mechanism, secrets: list[Any]) -> None:
@@ -195,20 +217,7 @@ def _law(mechanism: Mechanism, secrets: list[Any]) -> str | None:
 
 
 def _audit(mechanism: Mechanism, secrets: list[Any], samples: int) -> str | None:
-    metric = mechanism.guarantee.metric
-    usable = [secret for secret in secrets if not is_null(secret)]
-    pairs = [
-        pair
-        for pair in itertools.combinations(usable, 2)
-        if 0 < metric.enclose(*pair).upper < math.inf and metric.enclose(*pair).upper < 20
-    ]
-    if not pairs:
-        return "no two of the secrets are near enough to each other for evidence"
-    try:
-        check_claim(mechanism, pairs[:2], samples=samples)
-    except AssertionError as evidence:
-        raise Broken(str(evidence)) from None
-    return None
+    return no_evidence(mechanism, near_pairs(mechanism.guarantee.metric, secrets), samples)
 
 
 LAWS: dict[str, MechanismLaw] = {

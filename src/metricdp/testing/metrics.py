@@ -20,24 +20,28 @@ from metricdp.metrics import Metric, capped, discrete, maximum
 from metricdp.metrics.axioms import find_violation
 from metricdp.metrics.metric import as_metric
 from metricdp.metrics.registry import METRICS
+from metricdp.testing._answers import answers, shortcuts
 from metricdp.testing._secrets import SECRET_NUMBER, SECRET_TEXT, traces
 from metricdp.testing.checked import Checked, Law, require, run_laws
 
 __all__ = ["check_metric"]
 
 _SLACK = Fraction(1, 2**50)
+_VIEW_SLACK = 1e-6  # of the largest distance: a view may lose what cancels
 
 
 def check_metric(metric: Metric, points: Sequence[Any], *, only: Iterable[str] | None = None) -> Checked:
     """Check a metric on some of its points.
 
     - axioms: d(x, x) = 0, symmetry, and the triangle inequality, decided exactly;
-    - views: floats have the shape of the points, and are the same for one pair and for many;
+    - views: floats have the shape of the points, are the same for one pair and for many, and lie near the distances;
     - enclosures: they hold the exact distance, the balls of any precision, and the distance of `enclose`;
     - equality: a copy and a pickled copy are equal, and have one hash;
     - toml: ``Metric.from_toml(metric.to_toml())`` is the metric, where its points can be written;
     - scaling: ``2 * d``, ``ln(2) * d`` and ``2 * d / 2`` are what they say;
     - algebra: sums, maxima and caps are what they say;
+    - shortcuts: integers, squares, exponentials, the tree and the greatest distance agree with the exact distance;
+    - answers: what it says of itself, such as ``on_line``, ``norm`` or ``distance_to_null``, is what it measures;
     - refusals: what is no point is refused without being shown.
 
     Args:
@@ -63,6 +67,8 @@ def check_metric(metric: Metric, points: Sequence[Any], *, only: Iterable[str] |
         "toml": lambda: _toml(d),
         "scaling": lambda: _scaling(d, secrets),
         "algebra": lambda: _algebra(d, secrets),
+        "shortcuts": lambda: shortcuts(d, secrets),
+        "answers": lambda: answers(d, secrets),
         "refusals": lambda: _refusals(d, secrets),
     }
     return run_laws(d, laws, only)
@@ -86,6 +92,12 @@ def _views(d: Metric, points: list[Any]) -> None:
             one == view[i, j] or math.isclose(one, view[i, j], rel_tol=1e-9),
             f"d(x, y) is {one} by itself and {view[i, j]} among others, for {points[i]!r} and {points[j]!r}",
         )
+    bounds = d.enclosures(points)
+    finite = bounds.upper[np.isfinite(bounds.upper)]
+    room = _VIEW_SLACK * max(1.0, float(finite.max(initial=0.0)))
+    with np.errstate(invalid="ignore"):
+        near = (view >= bounds.lower - room) & (view <= bounds.upper + room)
+    require(bool((near | (view == bounds.lower)).all()), "pairwise is far from the exact distance")
     part = d.pairwise(points[:1], points)
     require(part.shape == (1, len(points)), f"pairwise(points, others) gives the shape {part.shape}")
 

@@ -4,16 +4,18 @@ import datetime as dt
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import metricdp as mdp
 from metricdp.errors import ArgumentError, ConformanceError
 from metricdp.policies.types import TYPES
 from metricdp.policies.types.integer import Integer
 from metricdp.testing import check_column_type
 
-LAWS = ("registered", "policy", "mechanism", "release", "missing", "refusals", "report", "questions")
+LAWS = ("registered", "policy", "mechanism", "release", "noise", "missing", "refusals", "report", "questions")
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 2, 29), dt.date(2024, 3, 1)]
-MOMENTS = [dt.datetime(2024, 1, 1, 12), dt.datetime(2024, 2, 29, 1, 30)]
+MOMENTS = [dt.datetime(2024, 2, 29, 1, 30), dt.datetime(2024, 2, 29, 3)]
 
 EVERY = {
     "number": ({"within": "1000 dollars"}, [1.5, 2000.0, 3.25]),
@@ -63,13 +65,63 @@ class Careless(Integer):
         return [array.fill_null(0) for array in arrays]
 
 
-@pytest.mark.parametrize(("made", "law"), [(Unregistered, "registered"), (Short, "release"), (Careless, "missing")])
+@dataclass(frozen=True, kw_only=True)
+class Truth(Integer):
+    """It tells the values."""
+
+    def _released(self, arrays, types):
+        return [array.cast(arrow) for array, arrow in zip(arrays, types, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shifted(Integer):
+    """One number is all its noise."""
+
+    def _released(self, arrays, types):
+        return [pc.add(arrays[0], 3).cast(types[0])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weak(Integer):
+    """Its mechanism promises less than its level says."""
+
+    def _make_mechanism(self):
+        return mdp.geometric(2 * self.metric)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullTold(Integer):
+    """A missing value stays missing, although it is to be a secret."""
+
+    def _released(self, arrays, types):
+        (released,) = super()._released([arrays[0].fill_null(1)], types)
+        return [pc.if_else(arrays[0].is_null(), pa.scalar(None, types[0]), released)]
+
+
+@pytest.mark.parametrize(
+    ("made", "law"),
+    [
+        (Unregistered, "registered"),
+        (Short, "release"),
+        (Careless, "missing"),
+        (Truth, "noise"),
+        (Shifted, "noise"),
+        (Weak, "mechanism"),
+    ],
+)
 def test_a_broken_type_is_caught(made, law, monkeypatch):
     if law != "registered":
         monkeypatch.setitem(TYPES._loaded, TYPES.extension("integer"), made)
     with pytest.raises(ConformanceError) as caught:
         check_column_type(made, {"within": 5}, [1, 2, 3], only=[law])
     assert caught.value.law == law
+
+
+def test_a_missing_value_is_audited_where_it_is_secret(monkeypatch):
+    monkeypatch.setitem(TYPES._loaded, TYPES.extension("integer"), NullTold)
+    entry = {"within": 5, "bounds": [0, 10], "missing": "secret"}
+    with pytest.raises(ConformanceError, match="'noise'"):
+        check_column_type(NullTold, entry, [1, 2], only=["noise"])
 
 
 def test_what_is_no_column_type():

@@ -288,6 +288,10 @@ BROKEN = {
         {"probability_within": lambda self, distance: 2 * Own.probability_within(self, distance)},
         "probability",
     ),
+    "tells half of its error": (
+        {"probability_within": lambda self, distance: Own.probability_within(self, 2 * distance)},
+        "probability",
+    ),
     "has a chance that falls": ({"probability_within": falling}, "probability"),
     "has a careless radius": (
         {"radius": lambda self, confidence=0.95: 2 * Own.radius(self, confidence)},

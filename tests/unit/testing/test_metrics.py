@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from flint import arb
 
 import metricdp.metrics as metrics
 from metricdp.errors import ArgumentError, ConformanceError
@@ -15,6 +16,7 @@ from metricdp.exact.balls import Enclosure
 from metricdp.exact.level import ln
 from metricdp.metrics import Metric
 from metricdp.metrics.enclosures import Enclosures
+from metricdp.metrics.norms import Root
 from metricdp.testing import check_metric
 
 NUMBERS = [0, 1, 2.5, -1e6, Fraction(1, 3)]
@@ -77,7 +79,7 @@ def test_every_registered_metric_is_checked():
     assert {name for name in METRICS if name != "graph_of"} <= set(EVERY)
 
 
-LAWS = ("axioms", "views", "enclosures", "equality", "toml", "scaling", "algebra", "refusals")
+LAWS = ("axioms", "views", "enclosures", "equality", "toml", "scaling", "algebra", "shortcuts", "answers", "refusals")
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,6 +118,12 @@ def one_by_one(self, points, others):
     return found + 1 if found.size == 1 and found[0, 0] else found
 
 
+DOUBLED = {
+    "_pairwise": lambda self, p, q: 2 * Own._pairwise(self, p, q),
+    "_exactly": lambda self, x, y: 2 * Own._exactly(self, x, y),
+}
+ROUNDED = {"_exactly": lambda self, x, y: None, "_irrational": lambda self, x, y: arb(abs(float(x - y)))}
+
 BROKEN = {
     "squares": ({"_exactly": lambda self, x, y: Fraction(x - y) ** 2, "kind": "absolute"}, "axioms"),
     "is not symmetric": ({"_exactly": lambda self, x, y: Fraction(max(0, x - y))}, "axioms"),
@@ -130,6 +138,24 @@ BROKEN = {
     "reads as another": ({"kind": "discrete"}, "toml"),
     "scales twice": ({"_times": lambda self, factor: Metric._times(self, factor * 2)}, "scaling"),
     "adds wrongly": ({"__add__": lambda self, other: self}, "algebra"),
+    "has a view that is far off": ({"_pairwise": lambda self, p, q: 3 * Own._pairwise(self, p, q)}, "views"),
+    "has other integers": ({"integers": lambda self, p: np.zeros((len(p), len(p)), dtype=np.int64)}, "shortcuts"),
+    "has another exponential": ({"_exponential": lambda self, x, y: Root(Fraction(7))}, "shortcuts"),
+    "has another square": ({**ROUNDED, "_square": lambda self, x, y: Fraction(1)}, "shortcuts"),
+    "has another tree": ({"hierarchy": lambda self, points: metrics.taxonomy(TREE).hierarchy("abc")}, "shortcuts"),
+    "exceeds its greatest": ({"greatest": property(lambda self: 0.5)}, "shortcuts"),
+    "is not on a line": ({**DOUBLED, "on_line": property(lambda self: True)}, "answers"),
+    "is not on the globe": ({"on_globe": property(lambda self: True)}, "answers"),
+    "is another norm": ({**DOUBLED, "norm": property(lambda self: 2.0)}, "answers"),
+    "exceeds its cap": ({"capped_at": property(lambda self: 0.25)}, "answers"),
+    "is not all alike": ({"all_alike": property(lambda self: True)}, "answers"),
+    "has other coordinates": ({"dimension": property(lambda self: 3)}, "answers"),
+    "lists other values": ({"listed_values": property(lambda self: (7, 8))}, "answers"),
+    "does not measure null": ({"distance_to_null": property(lambda self: 3.0)}, "answers"),
+    "does not grow": (
+        {"_exactly": lambda self, x, y: Fraction(x != y and abs(x - y) < 2), "grows": property(lambda self: True)},
+        "answers",
+    ),
     "shows what is no point": ({"_pairwise": showing}, "refusals"),
 }
 
