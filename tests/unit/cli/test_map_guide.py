@@ -40,7 +40,7 @@ def test_lines_that_differ_are_seen():
 
 @pytest.mark.long
 def test_the_guide_word_by_word(tmp_path):
-    assert follow(GUIDE, tmp_path, fails="unfinished", shows=shows) == 11
+    assert follow(GUIDE, tmp_path, fails="unfinished", shows=shows) == 12
     assert (tmp_path / "map.svg").read_text().count("<path") > 50
 
 
