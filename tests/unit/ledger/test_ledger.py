@@ -346,7 +346,7 @@ def test_a_later_version_is_refused_and_an_older_one_brought_up_to_date(tmp_path
 def test_a_full_disk_loses_nothing(ledger, tmp_path):
     ledger.open_account("a", Guarantee(discrete() * 10**6))
     receipt = ledger.charge("a", HALF, "x")
-    (connection,) = ledger._store._free
+    connection = ledger._store._connections._free[0]
     connection.execute(f"pragma max_page_count={connection.execute('pragma page_count').fetchone()[0]}")
     with pytest.raises(FileError, match="disk is full; nothing was written"):
         ledger.charge_together([("a", HALF, "x" * 1000)] * 500)
@@ -358,7 +358,7 @@ def test_a_full_disk_loses_nothing(ledger, tmp_path):
 
 
 def test_a_read_only_file(ledger, tmp_path):
-    (connection,) = ledger._store._free
+    connection = ledger._store._connections._free[0]
     connection.execute("pragma query_only=on")
     with pytest.raises(FileError):
         ledger.open_account("a", ONE)

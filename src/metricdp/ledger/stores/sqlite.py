@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from metricdp.errors import ArgumentError, FileError
+from metricdp.ledger.stores.connections import Connections
 from metricdp.ledger.stores.queueing import fair_lock
 from metricdp.ledger.stores.store import Rows, Run, Values
 
@@ -24,8 +24,6 @@ _LONGEST_WAIT = 60.0
 _POLL = 0.001
 
 Connect = Callable[[Path], Any]
-
-_LEFT_BEHIND: list[list[Any]] = []
 
 
 class SQLiteStore:
@@ -43,9 +41,7 @@ class SQLiteStore:
             raise ArgumentError(f"{str(path)!r} is no path of a file")
         self._connect = connect or _connected
         self._lock = fair_lock(Path(f"{self.path}-queue"))
-        self._free: list[Any] = []
-        self._guard = threading.Lock()
-        self._process = os.getpid()
+        self._connections = Connections(self.path, self._connected)
 
     @property
     def shown(self) -> str:
@@ -58,7 +54,7 @@ class SQLiteStore:
         with self._errors(), self._lock.held():
             if new:
                 self._make_file()
-            with self._connection() as connection:
+            with self._connections.one() as connection:
                 _begin(connection)
                 try:
                     yield _runner(connection)
@@ -67,11 +63,12 @@ class SQLiteStore:
                     with suppress(Exception):  # a failed commit may have ended the transaction already
                         connection.execute("rollback")
                     raise
+                self._connections.refuse_lost_commit()
 
     @contextmanager
     def reading(self) -> Iterator[Run]:
         """A transaction that sees one state of the ledger."""
-        with self._errors(), self._connection() as connection:
+        with self._errors(), self._connections.one() as connection:
             connection.execute("begin")
             try:
                 yield _runner(connection)
@@ -81,10 +78,7 @@ class SQLiteStore:
 
     def close(self) -> None:
         """End all connections of this process that nobody uses at this moment."""
-        self._forget_parent()
-        with self._guard:
-            while self._free:
-                self._free.pop().close()
+        self._connections.close()
 
     def _make_file(self) -> None:
         try:
@@ -95,27 +89,10 @@ class SQLiteStore:
             ) from None
         _flush_folder(self.path.absolute().parent)
 
-    @contextmanager
-    def _connection(self) -> Iterator[Any]:
-        """A connection that nobody else uses, for one transaction."""
-        self._forget_parent()
-        with self._guard:
-            connection = self._free.pop() if self._free else None
-        if connection is None:
-            if not self.path.is_file():
-                raise FileError(f"there is no ledger {self.path}; make one with: metricdp ledger create {self.path}")
-            connection = self._connect(self.path)
-        try:
-            yield connection
-        finally:
-            with self._guard:
-                self._free.append(connection)
-
-    def _forget_parent(self) -> None:
-        """A connection does not survive a fork, and must not even be closed in the child."""
-        if self._process != os.getpid():
-            _LEFT_BEHIND.append(self._free)
-            self._free, self._guard, self._process = [], threading.Lock(), os.getpid()
+    def _connected(self) -> Any:
+        if not self.path.is_file():
+            raise FileError(f"there is no ledger {self.path}; make one with: metricdp ledger create {self.path}")
+        return self._connect(self.path)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
