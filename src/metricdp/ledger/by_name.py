@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from metricdp.errors import LevelError
@@ -10,9 +11,9 @@ from metricdp.exact.level import Level
 from metricdp.metrics import Metric, discrete
 from metricdp.metrics.algebra import Capped
 from metricdp.metrics.order import factor_between
-from metricdp.metrics.records import Attributes
+from metricdp.metrics.records import Attributes, Positions, attributes
 
-__all__ = ["factor_by_name"]
+__all__ = ["as_in", "factor_by_name"]
 
 
 def factor_by_name(d: Metric, e: Metric) -> Fraction | None:
@@ -44,6 +45,34 @@ def factor_by_name(d: Metric, e: Metric) -> Fraction | None:
         return min((factor for factor in found if factor is not None), default=None)
     except LevelError:  # a product of two logarithms came up
         return None
+
+
+def as_in(d: Metric, e: Metric) -> Metric | None:
+    """d with the attributes that e has, in e's order, so that both read one list of tuples alike; None where it has others.
+
+    >>> from metricdp.metrics import attributes
+    >>> as_in(attributes({"age": 2, "sex": 1}), attributes({"sex": 1, "age": 1})).names
+    ('sex', 'age')
+    """
+    one, two = d.unit, e.unit
+    if isinstance(one, Attributes) and isinstance(two, Attributes) and set(one.names) == set(two.names):
+        d = attributes({name: dict(one.metrics)[name] for name in two.names}) * d.level
+    known = set(_orders(e, ()))
+    return d if known.issuperset(_orders(d, ())) else None
+
+
+def _orders(metric: Metric, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """In which order a metric reads attributes, wherever it does: from the whole secret inwards."""
+    if isinstance(metric, Attributes):
+        yield place, metric.names
+        for name, part in metric.metrics:
+            yield from _orders(part, (*place, name))
+        return
+    inner = (*place, "") if isinstance(metric, Positions) else place
+    for value in (getattr(metric, field.name) for field in dataclasses.fields(metric)):
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Metric):
+                yield from _orders(part, inner)
 
 
 def _ratio(one: Level, two: Level) -> Fraction | None:

@@ -13,7 +13,7 @@ from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.level import Level
 from metricdp.exact.level_sums import LevelSum
 from metricdp.ledger.advanced import combined_level, greatest_distance
-from metricdp.ledger.by_name import factor_by_name
+from metricdp.ledger.by_name import as_in, factor_by_name
 from metricdp.ledger.running import GRID_BITS, Running, grid_above, grid_below
 from metricdp.ledger.terms import MetricTerm, metric_of, terms_of
 from metricdp.ledger.totals import AccountTotals, Name, Price, Spent
@@ -101,7 +101,8 @@ class Cap:
         return {}
 
     def _greatest(self, price: Price) -> Fraction | float:
-        bound = greatest_distance(price.guarantee.metric, self.secrets)
+        metric = as_in(price.guarantee.metric, self.guarantee.metric)  # the secrets are read in the cap's order
+        bound = price.guarantee.metric.greatest if metric is None else greatest_distance(metric, self.secrets)
         if isinstance(bound, Level):
             return Fraction(bound.enclose(GRID_BITS).upper)
         return bound if bound == math.inf else Fraction(bound)
@@ -110,8 +111,11 @@ class Cap:
         """The same promise with its metric closed over the secrets, where that may be done: without a delta."""
         if self.secrets is None or guarantee.delta or guarantee.metric.proven or len(self.secrets) > MOST_POINTS:
             return guarantee
+        metric = as_in(guarantee.metric, self.guarantee.metric)
+        if metric is None:
+            return guarantee
         try:
-            return Guarantee(guarantee.metric.closure(self.secrets))
+            return Guarantee(metric.closure(self.secrets))
         except MetricDPError:  # a metric on other secrets: it is compared as it is, and refused
             return guarantee
 
@@ -265,7 +269,8 @@ class Cap:
         factor = factor_by_name(spent, self.guarantee.metric)
         if factor is not None and factor <= 1:
             return True
-        if self.secrets is None or len(self.secrets) > MOST_POINTS:
+        spent = as_in(spent, self.guarantee.metric)
+        if spent is None or self.secrets is None or len(self.secrets) > MOST_POINTS:
             return False
         try:
             # With a delta on both sides it compares pair by pair and closes nothing: what may be closed was so before.

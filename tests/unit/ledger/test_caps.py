@@ -182,6 +182,33 @@ def test_points_decide_what_no_theorem_does():
     assert refusal(Cap(Guarantee(absolute()), points=(0, 1, 2)), great_circle()) is not None, "other secrets"
 
 
+def test_points_are_read_by_the_names_of_the_cap():
+    """Charges that name attributes in another order were closed, and compared, with one attribute for the other."""
+    loose = matrix([0, 1, 2], [[0, 5, 1], [5, 0, 1], [1, 1, 0]], check=False)  # at most 2 when it is closed
+    points = tuple(itertools.product(range(3), repeat=2))
+    cap = Cap(Guarantee(attributes({"a": 5, "b": 2})), points=points)
+    swapped = attributes({"b": loose, "a": Fraction(1, 10)})
+    assert refusal(cap, swapped) is None
+    assert refusal(cap, swapped, attributes({"a": Fraction(1, 10), "b": Fraction(1, 10)})) is not None
+    assert refusal(cap, swapped, attributes({"a": loose, "b": Fraction(1, 10)})) is not None
+    assert "says nothing about c" in refusal(cap, attributes({"c": Fraction(1, 10)}))
+    line = Cap(Guarantee(attributes({"a": absolute()})), points=((0,), (1,)))
+    assert "says nothing about b" in refusal(line, attributes({"b": absolute() / 2}))
+    assert "says nothing" in refusal(line, maximum(attributes({"b": absolute() / 2}), discrete() / 2))
+
+
+def test_how_far_points_are_apart_is_read_by_the_names_of_the_cap():
+    points = tuple((0, b) for b in range(101))
+    cap = attributes({"a": absolute() * 1000, "b": absolute()})
+    limit = Cap(Guarantee(cap, "1e-6"), composed_delta=Fraction(1, 10**6), points=points)
+    charges = [
+        attributes({"a": absolute() / 100, "b": absolute() / 200}),
+        attributes({"b": absolute() / 200, "a": absolute() / 100}),
+    ]
+    (_, there), (_, back) = (limit.priced(Price.of(Guarantee(metric))) for metric in charges)
+    assert there == back == Fraction(1, 2)
+
+
 def test_a_charge_is_closed_over_the_points_unless_it_has_a_delta():
     loose = matrix("abc", [[0, 1, 9], [1, 0, 1], [9, 1, 0]], check=False)
     cap = matrix("abc", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
