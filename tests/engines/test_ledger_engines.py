@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 import time
 
 import pytest
@@ -112,6 +113,26 @@ def write(address, begin, results):
                 refused += 1
             waits.append(time.monotonic() - started)
     results.put((max(waits), done, refused))
+
+
+@pytest.mark.parametrize("isolation", ["serializable", r"repeatable\ read"])
+def test_a_server_with_another_isolation(server, isolation):
+    """Whoever waits for their turn has to see what was written meanwhile; they were refused."""
+    address = new_database(server)
+    address += ("&" if "?" in address else "?") + f"options=-c default_transaction_isolation={isolation}"
+    with Ledger.create(address) as ledger:
+        ledger.open_account("a", Guarantee(discrete() * 10))
+    ledgers = [Ledger(address) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda one=one: [one.charge("a", CHARGE, "x") for _ in range(5)]) for one in ledgers
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert ledgers[0].balance("a").charges == 20
+    for one in ledgers:
+        one.close()
 
 
 @pytest.mark.long

@@ -48,7 +48,7 @@ def factor_by_name(d: Metric, e: Metric) -> Fraction | None:
 
 
 def as_in(d: Metric, e: Metric) -> Metric | None:
-    """d with the attributes that e has, in e's order, so that both read one list of tuples alike; None where it has others.
+    """The metric with its attributes in the order of e, so that both read tuples alike; None where it has others.
 
     >>> from metricdp.metrics import attributes
     >>> as_in(attributes({"age": 2, "sex": 1}), attributes({"sex": 1, "age": 1})).names

@@ -24,7 +24,6 @@ from metricdp.ledger.entries import (
     CREATED,
     Receipt,
     What,
-    as_receipt,
     as_written,
     canonical,
     digest,
@@ -104,6 +103,8 @@ class Ledger(LedgerReader):
         ledger = cls.__new__(cls)
         ledger._set(address(url), witness, now)
         ledger.id = f"{secure().integer(128):032x}"
+        if ledger._witness is not None and ledger._witness.path.exists():
+            raise FileError(f"{ledger._witness.path} exists already: a new ledger has a new witness")
         with ledger._closed_if_it_fails(), ledger._store.writing(new=True) as run:
             for statement in (statement for step in STEPS for statement in step):
                 run(statement, {})
@@ -229,18 +230,12 @@ class Ledger(LedgerReader):
             charge: the receipt that the charge gave.
             answer: plain values, or the digest of a file.
         """
-        if as_receipt(charge).ledger != self.id:
-            raise ArgumentError("this receipt is from another ledger")
+        self._refuse_foreign(charge)
         text = canonical({"answer": answer})
         return self._together.run(lambda transaction: self._answer(transaction, charge, text))  # type: ignore[no-any-return]
 
     def _answer(self, transaction: Transaction, charge: Receipt, text: str) -> Answered:
-        found = transaction.run(
-            "select account, head, kind from ledger_entries where sequence = :sequence", {"sequence": charge.sequence}
-        )
-        if not found or found[0][1] != charge.head or found[0][2] != "charged":
-            raise ArgumentError("the ledger has no such charge; check it with its receipts")
-        account = self._directory.numbered(transaction.run, found[0][0])
+        account = self._directory.numbered(transaction.run, self._charged_account(transaction.run, charge))
         before = transaction.state.sequence
         sequence, head, stands = transaction.answer(charge.sequence, account, text)
         return Answered(answer_in(stands), charge, Receipt(self.id, sequence, head, account.name), sequence <= before)
@@ -370,8 +365,6 @@ class Ledger(LedgerReader):
             return
         with self._store.reading() as run:
             found = run("select head from ledger_entries where sequence = :sequence", {"sequence": last.sequence})
-        if last.ledger != self.id:
-            raise FileError(f"{self._witness.path} is the witness of another ledger")
         if not found or found[0][0] != last.head:
             raise FileError(
                 f"the ledger {self.address} lacks what its witness saw: it was cut, rewritten or restored from a "

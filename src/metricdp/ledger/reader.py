@@ -11,13 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from metricdp.errors import BudgetError
+from metricdp.errors import ArgumentError, BudgetError
 from metricdp.exact.lists import as_list
 from metricdp.ledger.accounts import Account
 from metricdp.ledger.balances import Balance
 from metricdp.ledger.checking import Check, check_ledger
 from metricdp.ledger.directory import Directory
-from metricdp.ledger.entries import LedgerEntry, Receipt, as_receipt, as_written
+from metricdp.ledger.entries import CHARGED, LedgerEntry, Receipt, as_receipt, as_written
 from metricdp.ledger.exporting import export_rows, write_export
 from metricdp.ledger.reading import read_entries
 from metricdp.ledger.stores.store import Run, Store, open_store
@@ -79,11 +79,16 @@ class LedgerReader:
             return tuple(self._names(run).values())
 
     def answer_of(self, charge: Receipt) -> Answered | None:
-        """The answer that is stored for a charge; None where there is none yet."""
+        """The answer that is stored for a charge; None where there is none yet.
+
+        Raises:
+            ArgumentError: the receipt is none of a charge of this ledger.
+        """
+        self._refuse_foreign(charge)
         with self._store.reading() as run:
+            self._charged_account(run, charge)
             found = run(
-                "select sequence, head, body from ledger_entries where charge = :charge",
-                {"charge": as_receipt(charge).sequence},
+                "select sequence, head, body from ledger_entries where charge = :charge", {"charge": charge.sequence}
             )
         if not found:
             return None
@@ -195,6 +200,20 @@ class LedgerReader:
         except BaseException:
             self._store.close()
             raise
+
+    def _refuse_foreign(self, charge: Receipt) -> None:
+        if as_receipt(charge).ledger != self.id:
+            raise ArgumentError("this receipt is from another ledger")
+
+    @staticmethod
+    def _charged_account(run: Run, charge: Receipt) -> int:
+        """The number of the account that a receipt's charge went to."""
+        found = run(
+            "select account, head, kind from ledger_entries where sequence = :sequence", {"sequence": charge.sequence}
+        )
+        if not found or found[0][1] != charge.head or found[0][2] != CHARGED:
+            raise ArgumentError("the ledger has no such charge; check it with its receipts")
+        return int(found[0][0])
 
     def _names(self, run: Run) -> Mapping[int, str]:
         return dict(run("select number, name from ledger_accounts order by number", {}))

@@ -175,6 +175,25 @@ def test_a_witness_beside_the_ledger(tmp_path):
         Ledger(other.address, witness=witness)
 
 
+def test_a_witness_is_of_one_ledger(tmp_path, filled):
+    """A new ledger wrote into the witness of another one, which then seemed to be rewritten."""
+    witness = tmp_path / "w.txt"
+    with Ledger.create(tmp_path / "first.db", witness=witness) as first:
+        before = witness.read_text()
+        with pytest.raises(FileError, match="exists already"):
+            Ledger.create(tmp_path / "second.db", witness=witness)
+        assert not (tmp_path / "second.db").exists()
+        assert witness.read_text() == before
+        assert first.check()
+        witness.write_text(before.splitlines(keepends=True)[0])  # the power failed before its first entry
+        with pytest.raises(FileError, match="another ledger"):
+            Ledger(filled.address, witness=witness)
+        witness.unlink()
+        with pytest.raises(FileError, match="could not be written"):
+            first.open_account("a", Guarantee(discrete()))
+        assert not witness.exists(), "a new one would not say which ledger it is about"
+
+
 def test_a_witness_that_is_none(tmp_path, filled):
     path = tmp_path / "w.txt"
     path.write_text("hello\n")

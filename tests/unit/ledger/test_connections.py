@@ -1,7 +1,6 @@
 """Connections to the file of a ledger: nothing that was promised is lost with them."""
 
 import multiprocessing
-import os
 import subprocess
 import sys
 import threading
@@ -93,7 +92,7 @@ def test_a_fork_in_the_middle_of_a_history_charges_nothing_in_the_child(ledger, 
 
 @pytest.mark.parametrize("gone", ["-wal", "-shm"])
 def test_files_beside_it_that_were_removed_while_it_was_open(ledger, tmp_path, gone):
-    os.remove(tmp_path / f"l.db{gone}")
+    (tmp_path / f"l.db{gone}").unlink()
     for _ in range(2):
         with pytest.raises(FileError, match="removed or replaced"):
             ledger.charge("a", LITTLE, "x")
@@ -120,7 +119,7 @@ def test_a_commit_into_files_that_are_gone_is_not_reported(ledger, tmp_path, mon
 
     def removed(transaction):
         finish(transaction)
-        os.remove(tmp_path / "l.db-wal")
+        (tmp_path / "l.db-wal").unlink()
 
     monkeypatch.setattr(Transaction, "finish", removed)
     with pytest.raises(FileError, match="removed or replaced"):

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -394,6 +395,10 @@ def test_the_address_shows_no_password():
     with pytest.raises(FileError) as caught:
         Ledger("postgresql://ann:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
+    for wrong in ("ann:sec@ret:secret@nowhere/x", "ann:secret@nowhere:secret/x", "ann:secret@[::1/x"):
+        with pytest.raises(ArgumentError, match="write postgresql://") as caught:
+            Ledger(f"postgresql://{wrong}")
+        assert "secret" not in str(caught.value)
 
 
 HALF_A_PAIR = "\ud800"
@@ -460,3 +465,18 @@ def test_what_is_no_receipt_and_no_charge_is_refused_in_our_words(tmp_path, junk
             ledger.charge_together([junk])
         with pytest.raises(ArgumentError, match="a list of"):
             ledger.check(3)
+
+
+def test_the_answer_of_a_receipt_is_of_its_own_ledger(ledger, tmp_path):
+    """The receipt of another ledger got the answer that stands at the same number in this one."""
+    ledger.open_account("a", ONE)
+    charge = ledger.charge("a", HALF, "x")
+    answer = ledger.answer(charge, "private")
+    assert ledger.answer_of(charge).answer == "private"
+    with Ledger.create(tmp_path / "other.db") as other:
+        other.open_account("a", ONE)
+        with pytest.raises(ArgumentError, match="another ledger"):
+            ledger.answer_of(other.charge("a", HALF, "x"))
+    for forged in (replace(charge, head="0" * 64), replace(charge, sequence=99), answer.receipt):
+        with pytest.raises(ArgumentError, match="no such charge"):
+            ledger.answer_of(forged)

@@ -43,7 +43,7 @@ class _Place:
     """
 
     def __init__(self, path: str) -> None:
-        self._beside = f"{path}-wal", f"{path}-shm"
+        self._beside = Path(f"{path}-wal"), Path(f"{path}-shm")
         self.open = 0
         self.files = _NO_FILES
         self.forked = False
@@ -166,7 +166,7 @@ class Connections:
     # Around a fork
 
     def before_fork(self) -> None:
-        """Wait for the transactions of other threads, and close what is free; nobody opens anything until it is over."""
+        """Wait for the transactions of other threads, and close what is free; nobody opens anything meanwhile."""
         self._change.acquire()
         self._forking = True
         me = threading.get_ident()
@@ -185,9 +185,9 @@ class Connections:
         self._begin()
 
 
-def _number(path: str) -> int | None:
+def _number(path: Path) -> int | None:
     try:
-        return os.stat(path).st_ino
+        return path.stat().st_ino
     except OSError:
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from metricdp.errors import FileError, MissingExtraError
+from metricdp.errors import ArgumentError, FileError, MissingExtraError
 from metricdp.ledger.stores.store import Rows, Run, Values
 
 __all__ = ["PostgresStore"]
@@ -33,7 +33,7 @@ class PostgresStore:
     @contextmanager
     def writing(self, *, new: bool = False) -> Iterator[Run]:
         """A transaction that nobody else writes in."""
-        with self._errors(writes=True), self._engine().begin() as connection:
+        with self._errors(writes=True), self._connection("READ COMMITTED") as connection, connection.begin():
             run = _runner(connection)
             run("select pg_advisory_xact_lock(:lock)", {"lock": _LOCK})
             self._refuse_unless_durable(run)
@@ -46,9 +46,14 @@ class PostgresStore:
     @contextmanager
     def reading(self) -> Iterator[Run]:
         """A transaction that sees one state of the ledger."""
-        with self._errors(writes=False), self._engine().connect() as connection:
-            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        with self._errors(writes=False), self._connection("REPEATABLE READ") as connection:
             yield _runner(connection)
+
+    @contextmanager
+    def _connection(self, isolation: str) -> Iterator[Any]:
+        """A connection with this isolation, whatever the server's own is: a writer has to see what it waited for."""
+        with self._engine().connect() as connection:
+            yield connection.execution_options(isolation_level=isolation)
 
     def close(self) -> None:
         """End all connections of this process."""
@@ -67,9 +72,15 @@ class PostgresStore:
                 import sqlalchemy
             except ImportError as error:
                 raise MissingExtraError(error.name or "sqlalchemy", "postgres") from None
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self._known = sqlalchemy.create_engine(self._url, pool_pre_ping=True)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._known = sqlalchemy.create_engine(self._url, pool_pre_ping=True)
+            except (ValueError, sqlalchemy.exc.SQLAlchemyError):  # their words can hold a part of the password
+                raise ArgumentError(
+                    "the address of the ledger is none of PostgreSQL: write postgresql://user:password@host:5432/name, "
+                    "with @, : and / in a name or password as %40, %3A and %2F"
+                ) from None
         return self._known
 
     def _refuse_unless_durable(self, run: Run) -> None:
