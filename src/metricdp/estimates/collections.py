@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 from metricdp.errors import ArgumentError, ColumnError, UnknownCategoryError
+from metricdp.estimates.moments import FINE
+from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, student_reach
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
+from metricdp.estimates.results import AS_GOOD, ONE_ROW, Estimate, Estimates, Truth, as_good, known
 from metricdp.policies.types.series import Series
 from metricdp.policies.types.set_of import SetOf
 
@@ -60,28 +61,29 @@ class TopElements:
         mechanism: Any = column.mechanism
         flip = 1 / (1 + math.exp(float(mechanism.metric.level)))
         corrected = (seen / rows - flip) / (1 - 2 * flip)
-        shares = np.clip(corrected, 0, 1)
-        variance = np.full(len(shares), flip * (1 - flip))
-        if truth == "population":
-            released = flip + (1 - 2 * flip) * shares
-            variance = released * (1 - released)
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(variance / rows) / (1 - 2 * flip)
         order = np.argsort(-corrected, kind="stable")[: self.most]
-        found = tuple((_share(place, corrected, reach, seen, rows, confidence, truth),) for place in order)
+        found = tuple((_share(float(seen[place]), flip, rows, confidence, truth),) for place in order)
         labels = tuple((str(column.values[place]),) for place in order)
         return Estimates(self.text, (self.column,), labels, ("count(*)",), found, rows, table.doubts, table.private)
 
 
-def _share(place: int, corrected: Any, reach: Any, seen: Any, rows: int, confidence: float, truth: Truth) -> Estimate:
-    low, high = (min(max(rows * (corrected[place] + side * reach[place]), 0.0), rows) for side in (-1, 1))
-    value = min(max(rows * float(corrected[place]), low), high)
-    good = as_good(abs(seen[place] - value), rows * float(reach[place]), confidence)
+def _share(seen: float, flip: float, rows: int, confidence: float, truth: Truth) -> Estimate:
+    share, z = seen / rows, normal_reach(1 - confidence)
+    if truth == "table":
+        centre, reach = share, z * math.sqrt(flip * (1 - flip) / rows) + 0.5 / rows  # half a coin, as coins are whole
+    else:
+        centre, reach = agresti_coull(share, share, rows, 0.0, 1.0, z)
+    low, high = (
+        min(max(rows * (end - flip) / (1 - 2 * flip), 0.0), float(rows)) for end in (centre - reach, centre + reach)
+    )
+    value, noise = min(max(rows * (share - flip) / (1 - 2 * flip), low), high), rows * reach / (1 - 2 * flip)
+    good = as_good(abs(seen - value), noise, confidence)
     return Estimate(
-        float(value),
-        (float(low), float(high)),
-        float(seen[place]),
+        value,
+        (low, high),
+        seen,
         confidence,
-        float(rows * reach[place]),
+        noise,
         "inversion of each element's coin",
         False,
         truth,
@@ -131,16 +133,24 @@ class MeanCurve:
         if rows < 1:
             raise ArgumentError("the released table has no rows with a series, and so says nothing")
         means = total / rows
-        variance = np.maximum(squares / rows - means**2, 0.0) * rows / max(1, rows - 1)
-        if truth == "table" or rows == 1:
-            noise = _reading_variance(column)
-            variance = np.full(column.length, noise) if truth == "table" else variance + noise
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * np.sqrt(variance / rows)
-        note = ("The value as released is as good here: noise on readings is symmetric.",)
-        method = "the mean as released, with the interval of its noise"
+        noise, far = _reading_variance(column), noise_reach(1 - confidence, rows)
+        variance = np.full(column.length, noise)
+        if truth == "population":
+            far = student_reach(1 - confidence, rows - 1)
+            variance = np.maximum(variance, (squares / rows - means**2) * rows / max(1, rows - 1))
+        off = _rounding_bias(column)
+        reach = far * np.sqrt(variance / rows) + off
+        note: tuple[str, ...] = ("The value as released is as good here: noise on readings is symmetric.",)
+        if rows == 1 and truth == "population":
+            note = (*note, ONE_ROW)
+        method = "the mean as released, with the interval of its noise" + (" and of its rounding" if off else "")
         found = tuple(
-            (Estimate(mean, (mean - far, mean + far), mean, confidence, far, method, False, truth, note, rows),)
-            for mean, far in zip(means.tolist(), reach.tolist(), strict=True)
+            (
+                Estimate(
+                    mean, (mean - end, mean + end), mean, confidence, known(end), method, off > 0, truth, note, rows
+                ),
+            )
+            for mean, end in zip(means.tolist(), reach.tolist(), strict=True)
         )
         labels = tuple((str(place),) for place in range(1, column.length + 1))
         return Estimates(self.text, ("reading",), labels, ("mean",), found, rows, table.doubts, table.private)
@@ -153,5 +163,24 @@ def _reading_variance(column: Series) -> float:
     that reaches it, otherwise it is uniform within: its second moment is ``E r^2 (1/n + (1 - 1/n) / 3)``.
     """
     mechanism: Any = column.mechanism
-    size, level = column.length, float(mechanism.metric.level)
-    return size * (size + 1) / level**2 * (1 / size + (1 - 1 / size) / 3)
+    size, level, width = column.length, float(mechanism.metric.level), float(mechanism.resolution)
+    return size * (size + 1) / level**2 * (1 / size + (1 - 1 / size) / 3) + width**2 / 12
+
+
+def _rounding_bias(column: Series) -> float:
+    """How far rounding to the grid moves the mean of a reading, at most, where the grid is coarse beside the noise.
+
+    Rounding is off by ``w / pi * sum_m (-1)^m sin(2 pi m y / w) / m``, and its mean by the same with the noise's
+    characteristic function f at ``k = 2 pi m / w`` as factor: ``f(k) = C(k, n) / n + e S(k, n - 1) / (k n)``, where C
+    and S are the parts of the Gamma law's, ``(1 - i k / e)^-n``.
+    """
+    mechanism: Any = column.mechanism
+    size, level, width = column.length, float(mechanism.metric.level), float(mechanism.resolution)
+    if width * level <= FINE:
+        return 0.0
+    terms = np.arange(1, 200)
+    far = 2 * math.pi * terms / width
+    whole = ((1 - 1j * far / level) ** -size).real / size
+    if size > 1:
+        whole = whole + level / far * ((1 - 1j * far / level) ** -(size - 1)).imag / size
+    return float(width / math.pi * (np.abs(whole) / terms).sum())

@@ -11,24 +11,28 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, DataError
-from metricdp.estimates.laws import ListedLaw
+from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.outlines import outlines_of
 from metricdp.estimates.plan import column_line
+from metricdp.estimates.reach import student_reach
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.exact.arrays import Floats
 from metricdp.policies.types._finite import OneOf
 
-__all__ = ["CERTAIN", "Correlation", "Regression", "columns_together"]
+__all__ = ["CERTAIN", "Correlation", "Regression", "columns_together", "refuse_coarse"]
 
 CERTAIN = 4.0
 """By how many standard deviations a number has to be above 0 before anything is divided by it."""
+
+
+_COARSE = 0.25
+"""Steps wider than so much of the noise's scale are too coarse for what is not linear."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Correlation:
                 return math.nan
             return float(spread[0, 1] / math.sqrt(spread[0, 0] * spread[1, 1]))
 
-        one = moments.estimate(value, confidence, truth, (-1.0, 1.0))
+        one = moments.estimate(value, confidence, truth, 2, (-1.0, 1.0))
         return _estimates(self.text, ("correlation",), [one], table, moments.rows)
 
 
@@ -94,6 +98,7 @@ class Regression:
             raise ArgumentError("by=[..] lists the columns that explain, one at least")
         moments = _Moments.of(table, (self.target, *self.by))
 
+        size = len(self.by) + 1
         weak = np.linalg.eigh(_covariance(moments, moments.mean)[1:, 1:])[1][:, 0]
         certain = moments.is_certain(lambda mean: float(weak @ _covariance(moments, mean)[1:, 1:] @ weak))
 
@@ -103,12 +108,11 @@ class Regression:
             if not (certain or mean is moments.naive) or np.linalg.eigvalsh(inner)[0] <= 1e-9 * np.trace(inner):
                 return np.full(len(self.by) + 1, math.nan)
             slopes = np.linalg.solve(inner, spread[1:, 0])
-            size = len(self.by) + 1
             return np.concatenate([[mean[0] - slopes @ mean[1:size]], slopes])
 
         found = [
-            moments.estimate(lambda mean, place=place: float(coefficients(mean)[place]), confidence, truth)  # type: ignore[misc]
-            for place in range(len(self.by) + 1)
+            moments.estimate(lambda mean, place=place: float(coefficients(mean)[place]), confidence, truth, size)  # type: ignore[misc]
+            for place in range(size)
         ]
         names = ("intercept", *(f"slope of {name}" for name in self.by))
         return _estimates(self.text, names, found, table, moments.rows)
@@ -130,6 +134,19 @@ def _covariance(moments: _Moments, mean: Floats) -> Floats:
     for place, (one, two) in enumerate(moments.pairs):
         spread[one, two] = spread[two, one] = mean[size + place] - mean[one] * mean[two]
     return spread
+
+
+def refuse_coarse(column: Any, line: LineLaw | None) -> None:
+    """Refuse a column whose releases are rounded so coarsely that squares and curves of its numbers are not corrected.
+
+    Raises:
+        ArgumentError: they are.
+    """
+    if line is not None and not line.is_geometric and line.width > _COARSE * line.tail:
+        raise ArgumentError(
+            f"column {column.columns[0]!r}: its releases are rounded too coarsely for correlations and regressions; "
+            "averages and counts can be asked for"
+        )
 
 
 def columns_together(table: ReleasedTable, names: Sequence[str]) -> dict[str, Any]:
@@ -210,9 +227,10 @@ class _Moments:
         function: Callable[[Floats], float],
         confidence: float,
         truth: Truth,
+        fitted: int,
         ends: tuple[float, float] | None = None,
     ) -> Estimate:
-        """A smooth function of the averages, with the interval of its linear part."""
+        """A smooth function of the averages, with the interval of its linear part; ``fitted`` rows alone tell none."""
         value, naive = function(self.mean), function(self.naive)
         notes: tuple[str, ...] = ()
         low, high = ends or (-math.inf, math.inf)
@@ -221,7 +239,8 @@ class _Moments:
             spreads = np.sqrt(np.maximum(np.diag(self.covariance), 1e-300) / self.rows)
             slopes = np.array([self._slope(function, place, 1e-4 * spreads[place]) for place in range(len(self.mean))])
             variance = float(slopes @ self.covariance @ slopes) / self.rows
-            reach = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(max(variance, 0.0))
+            if self.rows > fitted:
+                reach = student_reach(1 - confidence, self.rows - fitted) * math.sqrt(max(variance, 0.0))
             low, high = max(low, value - reach), min(high, value + reach)
         else:
             notes = (
@@ -229,6 +248,8 @@ class _Moments:
                 "from 0, and so nothing of what is divided by it.",
             )
             value = math.nan if ends is None else 0.0
+        if math.isfinite(value) and math.isinf(reach):
+            notes = (*notes, f"{fitted + 1} rows at least tell how far noise moves the value.")
         if math.isfinite(value) and as_good(abs(naive - value), reach, confidence):
             notes = (*notes, AS_GOOD)
         method = "corrected scores, and the normal law for smooth functions of their averages"
@@ -273,7 +294,8 @@ def _reader(column: Any, types: Any, outlines: Any, rows: float) -> Callable[[An
             return weights[codes, 0], weights[codes, 1], numbers[codes], ~law.missing[codes]
 
         return listed
-    score, _, read = column_line(column, types, outlines, rows)
+    score, line, read = column_line(column, types, outlines, rows)
+    refuse_coarse(column, line)
 
     def numbered(arrays: Any) -> tuple[Floats, Floats, Floats, Any]:
         values, absent = read(arrays)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.linear import LinearAnswer
 from metricdp.estimates.plan import Counted
-from metricdp.estimates.results import AS_GOOD, as_good, shown
+from metricdp.estimates.results import AS_GOOD, ONE_ROW, as_good, shown
 
 __all__ = ["notes_on"]
 
@@ -50,6 +50,18 @@ def notes_on(
             "Such released values hardly ever occur under this policy: the whole interval lay beyond what the answer "
             "can be. Few rows, or a table that was edited or released under another policy."
         )
+    if math.isinf(found.noise):
+        notes.append(ONE_ROW)
+    for name in columns:
+        moment = counted.moments.get(name)
+        if moment is not None and any(moment.bias):
+            line = counted.lines[name]
+            assert line is not None
+            step, far = (line.column.measure.say(float(f"{end:.2g}")) for end in (line.width, max(moment.bias)))
+            notes.append(
+                f"{name}: releases are rounded to steps of {step}, which is coarse beside the noise: rounding alone "
+                f"may move an average by {far}, and the interval has room for that."
+            )
     if found.biased and width > 3 * scale * found.noise:
         for name in columns:
             law = counted.laws.get(name)

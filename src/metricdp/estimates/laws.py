@@ -19,7 +19,7 @@ import pyarrow as pa
 from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError, TooLargeError
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
 from metricdp.estimates.fitting_region import FittingRegion
-from metricdp.estimates.noise_shape import is_geometric, noise_scale
+from metricdp.estimates.noise_shape import is_geometric, noise_tail
 from metricdp.estimates.scores import ScorePath, inverse_of
 from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.column_type import ColumnType
@@ -198,7 +198,8 @@ class LineLaw(ColumnLaw):
         self.noise = mechanism.cells
         self.width = float(self.noise.resolution)
         self.origin = float(column.origin)
-        self.scale = noise_scale(self.noise)
+        self.tail = noise_tail(self.noise)
+        self.scale = max(self.width / 2, self.tail)
         self.is_geometric = is_geometric(self.noise)
         self.ends = _ends(self.noise, outline, self)
         self.is_lattice = self._is_lattice()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,9 @@ from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.plan import Counted, presence_of
+from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, student_reach
 from metricdp.estimates.results import Truth
+from metricdp.estimates.score_ends import are_shares, moved_by_one, rows_behind, score_ends
 from metricdp.estimates.scores import OutputScore
 from metricdp.exact.arrays import Floats
 
@@ -77,8 +78,7 @@ class LinearEstimator:
     def __init__(self, counted: Counted, confidence: float, truth: Truth) -> None:
         self.counted, self.truth = counted, truth
         self.chance = 1 - confidence
-        self.z = NormalDist().inv_cdf(1 - self.chance / 2)
-        self.z_biased = NormalDist().inv_cdf(1 - self.chance * (1 - _REGION_SHARE) / 2)
+        self.z = normal_reach(self.chance)
         self._scores: dict[tuple[str, bytes], OutputScore] = {}
         self._regions: dict[str, FittingRegion] = {}
         self._offs: dict[tuple[str, bytes], float] = {}
@@ -120,6 +120,9 @@ class LinearEstimator:
                 self._scores[key] = law.path.score(factor.low, factor.high, self.z)
         return self._scores[key]
 
+    def _weights(self, name: str, factor: SecretFunction) -> Floats:
+        return self.score(name, factor).weights
+
     def region(self, name: str) -> FittingRegion:
         """The distributions of a column that fit."""
         if name not in self._regions:
@@ -130,7 +133,6 @@ class LinearEstimator:
 
     def answer(self, monomials: Sequence[Monomial]) -> LinearAnswer:
         """The average over all rows of a sum of products."""
-        rows = self.rows
         mean, variance = self._measured(monomials)
         columns = {name for one in monomials for name in one.factors}
         columns |= {one.number for one in monomials if one.number is not None}
@@ -138,11 +140,25 @@ class LinearEstimator:
             return LinearAnswer(mean, mean, mean, 0.0, False, 0.0)
         low, middle, high = self._bias(monomials)
         biased = high > low
-        z = self.z_biased if biased else self.z
-        noise = z * math.sqrt(variance / rows)
+        chance = self.chance * (1 - _REGION_SHARE) if biased else self.chance
+        centre, noise = self._reach(monomials, mean, variance, chance)
         value = self._likeliest(monomials)
         value = mean - middle if value is None else value
-        return LinearAnswer(value, mean - noise - high, mean + noise - low, noise, biased, math.sqrt(variance))
+        return LinearAnswer(value, centre - noise - high, centre + noise - low, noise, biased, math.sqrt(variance))
+
+    def _reach(self, monomials: Sequence[Monomial], mean: float, variance: float, chance: float) -> tuple[float, float]:
+        """The middle of the interval before its bias, and half its width: by laws that also hold for few rows."""
+        if self.truth == "table":
+            noise = noise_reach(chance, self.rows) * math.sqrt(variance / self.rows)
+            return mean, noise + moved_by_one(self.counted, monomials, self._weights) / 2 / self.rows
+        if are_shares(monomials):
+            least, most = score_ends(self.counted, monomials, self._weights)
+            return agresti_coull(mean, variance + mean**2, self.rows, least, most, normal_reach(chance))
+        behind = rows_behind(self.counted, monomials, self._weights)
+        if behind < 2:
+            return mean, math.inf
+        variance = max(variance * behind / (behind - 1), self._noise_floor(monomials))
+        return mean, student_reach(chance, behind - 1) * math.sqrt(variance / self.rows)
 
     def likely(self, one: Monomial) -> tuple[float, float]:
         """The average of a product without bounds on its bias, and half the width that is due to noise."""
@@ -158,7 +174,7 @@ class LinearEstimator:
         total, squares, expected_squares = self._summed(monomials)
         mean, second = float(total.sum()) / rows, squares / rows
         if self.truth == "population":
-            return mean, max(0.0, second - mean**2) * rows / max(1.0, rows - 1)
+            return mean, max(0.0, second - mean**2)
         variance = second - min(expected_squares / rows, second)
         variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
         return mean, min(variance, self._noise_ceiling(monomials))
@@ -177,13 +193,13 @@ class LinearEstimator:
         )
 
     def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
-        """The variance that the noise of a summed number has, however few rows there are; half of it within bounds."""
-        found = 0.0
+        """The variance that the noise of a summed number has, however few rows; half of many within bounds."""
+        found, few = 0.0, self.rows < _FEW
         for one in monomials:
             if one.number is not None:
                 scale, slope, _ = self._row_scores(one)
                 moment = self.counted.moments[one.number]
-                noise = slope**2 * moment.noise_variance * (1.0 if math.isinf(moment.ends[0]) else 0.5)
+                noise = slope**2 * moment.noise_variance * (1.0 if few or math.isinf(moment.ends[0]) else 0.5)
                 found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
         return found
 
@@ -312,7 +328,18 @@ class LinearEstimator:
             low, high = region.least(least), region.most(most)
             return low, min(max(middle, low), high), high
         reach = sum(self._product_bias(one) for one in monomials)
-        return -reach, 0.0, reach
+        rounded = [self._rounding_bias(one) for one in monomials]
+        return sum(low for low, _ in rounded) - reach, 0.0, sum(high for _, high in rounded) + reach
+
+    def _rounding_bias(self, one: Monomial) -> tuple[float, float]:
+        """What rounding to coarse steps leaves in the score of a number, for the most rows that there can be."""
+        if one.number is None or not any(self.counted.moments[one.number].bias):
+            return 0.0, 0.0
+        most = abs(one.weight) * math.prod(self._most(name, factor) for name, factor in one.factors.items())
+        low, high = (most * end for end in self.counted.moments[one.number].bias)
+        if one.factors:
+            low, high = -max(-low, high), max(-low, high)
+        return (low, high) if one.weight > 0 else (-high, -low)
 
     def _product_bias(self, one: Monomial) -> float:
         """A bound on the bias of a product: that of each column in turn, times the most that the others can be."""
@@ -355,6 +382,8 @@ class LinearEstimator:
         if bounds is not None:
             return float(bounds[0]), float(bounds[1])
         law = self.counted.laws.get(name)
+        if self.truth == "population" and room is None and not isinstance(law, ListedLaw):
+            return -math.inf, math.inf
         if law is not None and not isinstance(law, LineLaw):
             numbers = self.counted.numbers(name)[~law.missing]
             return (float(numbers.min()), float(numbers.max())) if len(numbers) else (-math.inf, math.inf)

@@ -14,16 +14,16 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, DataError
-from metricdp.estimates.covariances import CERTAIN, columns_together
+from metricdp.estimates.covariances import CERTAIN, columns_together, refuse_coarse
 from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.outlines import outlines_of
 from metricdp.estimates.plan import column_line
+from metricdp.estimates.reach import student_reach
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
 from metricdp.exact.arrays import Booleans, Floats
@@ -32,7 +32,6 @@ from metricdp.policies.types._finite import OneOf
 __all__ = ["LogisticRegression"]
 
 _STEP = 0.05
-_COARSE = 0.25
 _ROUNDS = 60
 _BLOCK = 65_536
 _MOST = 6
@@ -72,7 +71,7 @@ class LogisticRegression:
         naive, _ = rows.plain().root(np.zeros(len(self.by) + 1))
         found, spread = rows.root(naive)
         names = ("intercept", *(f"slope of {name}" for name in self.by))
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
+        z = student_reach(1 - confidence, rows.size - len(names))
         answers = tuple(
             _estimate(value, z * deviation, plain, confidence, truth, rows.size)
             for value, deviation, plain in zip(found, spread, naive, strict=True)
@@ -254,10 +253,7 @@ class _Explains:
             self._inverse: Floats = np.asarray(np.linalg.inv(self._listed.matrix), dtype=np.float64)
             return
         self._score, self._line, self._read = column_line(column, types, outlines, rows)
-        if self._line is not None and not self._line.is_geometric and self._line.width > _COARSE * self._line.scale:
-            raise ArgumentError(
-                f"column {column.columns[0]!r}: its releases are rounded too coarsely for a logistic regression"
-            )
+        refuse_coarse(column, self._line)
 
     def __call__(self, arrays: Any) -> tuple[Floats, Floats, Floats, Booleans]:
         if self._listed is not None:
@@ -276,11 +272,11 @@ def _stencils(line: LineLaw) -> tuple[float, Floats]:
     """The step, and the weights of the points before, at and after: at the least, between, at the most, for null."""
     if line.is_geometric:
         step = line.width
-        decay = math.exp(-step / line.scale)
+        decay = math.exp(-step / line.tail)
         bend, tilt = decay / (1 - decay) ** 2, decay / (1 - decay)
         ends = ([0.0, 1 + tilt, -tilt], [-tilt, 1 + tilt, 0.0])
     else:
-        step = _STEP * line.scale
+        step = _STEP * line.tail
         bend, tilt = 1 / _STEP**2, 1 / (2 * _STEP)
         ends = ([tilt, 1.0, -tilt], [-tilt, 1.0, tilt])
     inside = [-bend, 1 + 2 * bend, -bend]

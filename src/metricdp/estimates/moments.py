@@ -3,21 +3,22 @@
 Noise without clamping is symmetric, so the released number is right on average. What a bound clamps lay beyond it by an
 amount whose law does not depend on the secret, since the tail of the noise forgets where it began: so a release at a
 bound counts as what it was on average before it was clamped. Nulls that are secret are undone as coins are.
+
+Where releases are rounded coarsely beside the noise, none of that is quite so: what is left of a bias is worked out for
+each place within a step, and is no more than what the worst of them has.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from metricdp.estimates.laws import LineLaw
-from metricdp.estimates.noise_shape import noise_scale
 from metricdp.exact.arrays import Booleans, Floats, Places
 
-__all__ = ["MomentScore"]
+__all__ = ["FINE", "MomentScore"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class MomentScore:
         square_offsets: its offsets.
         ends: the least and the greatest released number where those are bounds; else infinite.
         noise_variance: of one number, before clamping.
+        bias: the least and the greatest amount by which the score is too high on average, whatever the secret.
     """
 
     slope: float
@@ -39,19 +41,20 @@ class MomentScore:
     square_offsets: Floats
     ends: tuple[float, float]
     noise_variance: float
+    bias: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def of(cls, law: LineLaw) -> MomentScore:
         """For a column of numbers that is released with noise."""
         noise, width = law.noise, law.width
-        variance = _variance(noise)
+        variance = _variance(law)
         first, last = -math.inf, math.inf
         offsets, squares = np.zeros(4), np.full(4, -variance)
         if noise.end_cells is not None:
             first, last = (cell * width + law.origin for cell in noise.end_cells)
-            decay = math.exp(-width / law.scale)
-            beyond, squared = width * decay / -math.expm1(-width / law.scale), 0.0
-            squared = width**2 * decay * (1 + decay) / math.expm1(-width / law.scale) ** 2
+            decay = math.exp(-width / law.tail)
+            beyond, squared = width * decay / -math.expm1(-width / law.tail), 0.0
+            squared = width**2 * decay * (1 + decay) / math.expm1(-width / law.tail) ** 2
             offsets[0], offsets[2] = -beyond, beyond
             squares[0] += -2 * first * beyond + squared
             squares[2] += 2 * last * beyond + squared
@@ -67,7 +70,11 @@ class MomentScore:
                 shift = -(1 - true) * at_centre * slope / ((1 - true) - true * (1 - false) / false)
                 array[:3] += shift
                 array[3] = -(1 - false) * shift / false
-        return cls(slope, offsets, slope, squares, (first, last), variance)
+        made = cls(slope, offsets, slope, squares, (first, last), variance)
+        if law.is_geometric or width <= FINE * law.tail:
+            return made
+        bias, most = _rounded(law, made)
+        return replace(made, noise_variance=max(variance, most), bias=bias)
 
     @classmethod
     def without_noise(cls) -> MomentScore:
@@ -92,14 +99,47 @@ class MomentScore:
         return np.asarray(np.where(codes == 3, 0.0, self.square_slope * values**2) + self.square_offsets[codes])
 
 
-def _variance(noise: Any) -> float:
-    """Of the noise before clamping: summed over cells, or where those are fine, that of the Laplace law."""
-    width, scale = float(noise.resolution), noise_scale(noise)
-    if noise.end_cells is not None or scale > 50 * width:
-        decay = math.exp(-width / scale)
-        if scale > 50 * width:
-            return 2 * scale**2 + width**2 / 12
-        return 2 * decay * width**2 / (1 - decay) ** 2
-    cells = np.arange(-4000, 4002, dtype=np.float64)
-    shares = np.diff(noise.cells_below(np.zeros(1), cells)[0])
-    return float(shares @ (cells[:-1] * width) ** 2)
+def _variance(law: LineLaw) -> float:
+    """Of the noise before clamping: that of the geometric law, or of the Laplace law and of rounding."""
+    if law.is_geometric:
+        decay = math.exp(-law.width / law.tail)
+        return 2 * decay * law.width**2 / (1 - decay) ** 2
+    return 2 * law.tail**2 + law.width**2 / 12
+
+
+def _rounded(law: LineLaw, made: MomentScore) -> tuple[tuple[float, float], float]:
+    """The least and the greatest bias of the score, and the greatest variance of a release, for coarse steps."""
+    biases, most = [0.0], 0.0
+    reach = math.ceil(_TAIL * law.tail / law.width)
+    for start in _places(law):
+        secrets = start + law.width * np.arange(_PHASES + 1) / _PHASES
+        bounds = getattr(law.noise, "bounds", None)
+        if bounds is not None:
+            secrets = np.clip(secrets, float(bounds[0]) + law.origin, float(bounds[1]) + law.origin)
+        home = round((start - law.origin) / law.width)
+        cells = np.arange(home - reach, home + reach + 1, dtype=np.float64)
+        if law.noise.end_cells is not None:
+            cells = cells[(cells >= law.noise.end_cells[0]) & (cells <= law.noise.end_cells[1])]
+        shares = np.diff(law.noise.cells_below(secrets - law.origin, np.append(cells, cells[-1] + 1)), axis=1)
+        values = cells * law.width + law.origin
+        scores = made.score(values, made.codes(values, np.zeros(len(values), dtype=bool)))
+        false = law.noise.null_shares[0] if law.column.missing == "secret" else 0.0
+        biases += ((1 - false) * (shares @ scores) + false * made.offsets[3] - secrets).tolist()
+        most = max(most, float((shares @ values**2 - (shares @ values) ** 2).max()))
+    return (min(biases), max(biases)), most
+
+
+def _places(law: LineLaw) -> list[float]:
+    """Where biases are looked at over a step: in the middle, and for bounds from either of them on."""
+    low, high = law.ends
+    middle = law.origin + law.width * round(((low + high) / 2 - law.origin) / law.width)
+    if law.noise.end_cells is None:
+        return [middle]
+    return [low, low + law.width, middle, high - 2 * law.width, high - law.width]
+
+
+FINE = 0.02
+"""Steps that are finer than so many scales of the noise leave no bias to speak of."""
+
+_PHASES = 40
+_TAIL = 45

@@ -7,24 +7,38 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_geometric", "noise_scale"]
+from metricdp.exact.arrays import Floats
+
+__all__ = ["is_geometric", "noise_scale", "noise_tail"]
+
+_LEAST = 700.0
 
 
 def noise_scale(noise: Any) -> float:
-    """How far noise on the line reaches: the distance over which its tail falls by a factor e, at least half a cell."""
-    width = float(noise.resolution)
-    centre = noise.end_cells
-    middle = 0.0 if centre is None else float(round((centre[0] + centre[1]) / 2))
-    tails = noise.cells_below(np.array([middle * width]), np.array([middle, middle - 1, middle - 2]))[0]
-    if tails[1] <= 0:
-        return width / 2
-    return float(max(width / 2, width / math.log(tails[0] / tails[1]))) if tails[0] > tails[1] else _far(noise, width)
+    """How far noise on the line reaches: as `noise_tail`, but half a cell at least."""
+    return max(float(noise.resolution) / 2, noise_tail(noise))
 
 
-def _far(noise: Any, width: float) -> float:
-    """The same where one cell is too little to tell: by the radius."""
-    owner = getattr(noise, "numbers", noise)
-    return float(max(width / 2, owner.radius(0.95) / math.log(20)))
+def noise_tail(noise: Any) -> float:
+    """The distance over which the tail of noise on the line falls by a factor e.
+
+    >>> import metricdp as mdp
+    >>> round(1 / noise_tail(mdp.geometric(6 * mdp.metrics.absolute())), 9)
+    6.0
+    >>> round(1 / noise_tail(mdp.truncated_geometric(6 * mdp.metrics.absolute(), 1)), 9)
+    6.0
+    """
+    width, steps = float(noise.resolution), 1
+    if noise.end_cells is not None and noise.end_cells[0] >= noise.end_cells[1]:
+        return width  # one release for all: nothing can be told
+    while steps < 2**50:
+        near, far = _below_first_cut(noise, [0, steps])
+        if far <= 0:
+            return width * steps / _LEAST if near > 0 else width / _LEAST
+        if near > 2 * far:
+            return width * steps / math.log(near / far)
+        steps *= 2
+    return width * steps
 
 
 def is_geometric(noise: Any) -> bool:
@@ -33,9 +47,20 @@ def is_geometric(noise: Any) -> bool:
     >>> import metricdp as mdp
     >>> is_geometric(mdp.geometric(mdp.metrics.absolute())), is_geometric(mdp.laplace(mdp.metrics.absolute()))
     (True, False)
+    >>> is_geometric(mdp.truncated_geometric(mdp.metrics.absolute(), 1))
+    True
+    """
+    shares = -np.diff(_below_first_cut(noise, [-1, 0, 1, 2]))
+    return bool(shares[1] > 0 and abs(shares[0] * shares[2] - shares[1] ** 2) < 1e-9 * float(shares[1]) ** 2)
+
+
+def _below_first_cut(noise: Any, steps: list[int]) -> Floats:
+    """The chance that the cell lies below the first cut within the ends, for secrets so many cells above the cut.
+
+    Noise does not depend on the secret but for the ends. So what other cuts would tell of one secret, one cut tells of
+    others, where there are as few as two cells.
     """
     ends = noise.end_cells
-    middle = 0.0 if ends is None else float(round((ends[0] + ends[1]) / 2))
-    cuts = middle + np.array([0.0, 1.0, 2.0, 3.0])
-    shares = np.diff(noise.cells_below(np.array([middle * float(noise.resolution)]), cuts)[0])
-    return bool(abs(shares[0] * shares[2] - shares[1] ** 2) < 1e-9 * max(1e-300, float(shares[1]) ** 2))
+    cut = 0 if ends is None else ends[0] + 1
+    places = (cut + np.array(steps, dtype=np.float64)) * float(noise.resolution)
+    return np.asarray(noise.cells_below(places, np.array([float(cut)]))[:, 0])

@@ -13,7 +13,7 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.few_rows import FEW, likeliest_percentile, released_percentile
-from metricdp.estimates.laws import LineLaw
+from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.results import Estimate
 
@@ -71,6 +71,10 @@ def percentile(
         seen = linear.counted.outlines[name]
         ends = min(ends[0], seen.least - reach), max(ends[1], seen.greatest + reach)
         least, most = ends[0] if low == 0 else least, ends[1] if high >= len(points) - 1 else most
+    if linear.truth == "population" and getattr(law.column, "bounds", None) is None and not isinstance(law, ListedLaw):
+        ends = -math.inf, math.inf  # the population may reach farther than all that was seen
+        least = -math.inf if low == 0 and tests.at(-1).high >= 0 else least
+        most = math.inf if high >= len(points) - 1 and tests.at(len(points) - 1).low <= 0 else most
     alone = all(not product for product in products)
     rows = _single_rows(linear, law, name) if alone else None
     if rows is not None and (hangs or linear.rows < _COARSE):

@@ -15,12 +15,14 @@ from metricdp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AS_GOOD", "Estimate", "Estimates", "as_good"]
+__all__ = ["AS_GOOD", "ONE_ROW", "Estimate", "Estimates", "as_good", "known"]
 
 Truth = Literal["table", "population"]
 Number = float | dt.date
 
 AS_GOOD = "The value as released is as good here: correcting it moves it by less than noise does."
+
+ONE_ROW = "One row tells nothing of how far the values of the population are spread, and so nothing of their average."
 
 _TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
 
@@ -39,7 +41,14 @@ def as_good(apart: float, noise: float, confidence: float) -> bool:
     >>> as_good(9, 19.6, 0.95), as_good(11, 19.6, 0.95)
     (True, False)
     """
+    if not math.isfinite(noise):
+        return False
     return apart <= noise / NormalDist().inv_cdf((1 + confidence) / 2) or apart <= 1e-12
+
+
+def known(noise: float) -> float | None:
+    """How far noise moves a value; None where the rows do not tell."""
+    return noise if math.isfinite(noise) else None
 
 
 @dataclass(frozen=True, repr=False)

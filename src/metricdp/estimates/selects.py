@@ -29,7 +29,7 @@ from metricdp.estimates.percentiles import percentile
 from metricdp.estimates.plan import Counted, count, presence_of
 from metricdp.estimates.point_cells import ReleasedCells
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth
+from metricdp.estimates.results import Estimate, Estimates, Truth, known
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.sql.expressions import Asked
 from metricdp.policies.sql.predicates import compared_values
@@ -264,7 +264,7 @@ class _Answering:
         high = guess + residual.high / (share.low if residual.high > 0 else share.high)
         noise = residual.noise / share.value
         if not residual.biased and share.noise < 0.2 * share.value:
-            low, high = value - noise, value + noise
+            low, high = guess + residual.low / share.value, guess + residual.high / share.value
         made = LinearAnswer(value, low, high, noise, residual.biased or share.biased, residual.spread)
         return self._estimate(made, 1.0, naive.mean(name), ends, products, name)
 
@@ -322,7 +322,7 @@ class _Answering:
             (say(_whole(low, -1) if days else low), say(_whole(high, 1) if days else high)),
             None if naive is None else say(naive),
             self.confidence,
-            scale * found.noise,
+            known(scale * found.noise),
             method,
             conservative,
             self.truth,

@@ -6,7 +6,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.errors import ArgumentError
-from metricdp.estimates import Correlation, Regression, estimate
+from metricdp.estimates import Correlation, LogisticRegression, Regression, estimate
 from metricdp.tables import sanitize
 
 ROWS = 8000
@@ -104,3 +104,42 @@ def test_too_few_rows_are_refused_or_honest(tables):
         estimate(tables[1].slice(0, 1), Correlation("x", "y"))
     few = estimate(tables[1].slice(0, 3), Correlation("x", "y")).only
     assert -1 <= few.interval[0] <= few.interval[1] <= 1
+
+
+@pytest.mark.parametrize("bounds", [None, [0, 2], [0, 1000]], ids=str)
+@pytest.mark.parametrize("epsilon", [1, 6])
+def test_integers_with_few_values_or_little_noise_explain_as_they_do(epsilon, bounds):
+    random = np.random.default_rng(1)
+    x = random.integers(0, 3, ROWS)
+    secret = pa.table(
+        {"x": x, "y": 2.0 * x + random.normal(0, 1, ROWS), "yes": random.random(ROWS) < 1 / (1 + np.exp(1 - x))}
+    )
+    entry = {"type": "integer", "epsilon": epsilon, "missing": "refuse"} | (
+        {} if bounds is None else {"bounds": bounds}
+    )
+    policy = {
+        "format": 2,
+        "columns": {
+            "x": entry,
+            "y": {"type": "number", "within": 1, "missing": "refuse"},
+            "yes": {"type": "boolean", "epsilon": 3, "missing": "refuse"},
+        },
+    }
+    with mdp.seeded(1):
+        released = sanitize(secret, policy).table
+    slope = np.polyfit(secret["x"].to_numpy(), secret["y"].to_numpy(), 1)[0]
+    assert inside(estimate(released, Regression("y", ["x"]), confidence=0.999)["slope of x"][0], slope)
+    assert inside(
+        estimate(released, Correlation("x", "y"), confidence=0.999).only, np.corrcoef(secret["x"], secret["y"])[0, 1]
+    )
+    assert inside(estimate(released, LogisticRegression("yes", ["x"]), confidence=0.999)["slope of x"][0], 1.0)
+
+
+def test_coarse_steps_are_refused_where_they_cannot_be_corrected():
+    policy = {"format": 2, "columns": {"x": {"type": "number", "within": 10, "resolution": 10}, "y": "keep"}}
+    table = pa.table({"x": [10.0, 20.0, 50.0], "y": [1.0, 2.0, 3.0]})
+    for question in (Correlation("x", "y"), Regression("y", ["x"])):
+        with pytest.raises(ArgumentError, match="rounded too coarsely"):
+            estimate(table, question, policy=policy)
+    one = estimate(table, "select avg(x)", policy=policy).only
+    assert any("rounded to steps of 10" in note for note in one.notes)

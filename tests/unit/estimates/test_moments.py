@@ -73,3 +73,42 @@ def test_a_clamped_release_counts_as_what_it_was_before():
     assert law.width == float(Fraction(1, 1000))
     assert score.offsets[2] == pytest.approx(law.scale, rel=1e-3)
     assert score.offsets[0] == pytest.approx(-law.scale, rel=1e-3)
+
+
+@pytest.mark.parametrize("bounds", [None, [0, 100], [3, 97], [12, 48]], ids=str)
+@pytest.mark.parametrize("resolution", [2, 10, 20])
+def test_a_coarse_grid_has_its_bias_bounded(resolution, bounds):
+    entry = {"type": "number", "within": 10, "resolution": resolution, "missing": "refuse"}
+    law = law_of(entry | ({} if bounds is None else {"bounds": bounds}), pa.float64())
+    score = MomentScore.of(law)
+    first, last = law.noise.end_cells or (-200, 200)
+    cells = np.arange(first, last + 1, dtype=float)
+    secrets = np.linspace(*(bounds or (30, 70)), 301)
+    shares = np.diff(law.noise.cells_below(secrets, np.append(cells, last + 1)), axis=1)
+    values = cells * law.width
+    found = score.score(values, score.codes(values, np.zeros(len(values), dtype=bool)))
+    off = shares @ found - secrets
+    assert score.bias[0] - 1e-3 * resolution <= off.min() <= score.bias[0] / 2
+    assert score.bias[1] / 2 <= off.max() <= score.bias[1] + 1e-3 * resolution
+    assert score.noise_variance >= (shares @ values**2 - (shares @ values) ** 2).max() * 0.999
+
+
+def test_a_fine_grid_has_no_bias_to_speak_of():
+    assert MomentScore.of(law_of(ENTRIES["bounded"], pa.float64())).bias == (0, 0)
+    assert MomentScore.of(law_of(ENTRIES["bounded integers"], pa.int64())).bias == (0, 0)
+
+
+@pytest.mark.parametrize("bounds", [[0, 1], [0, 2], [-4, 400]], ids=str)
+@pytest.mark.parametrize("epsilon", [0.5, 6])
+def test_integers_are_right_whether_few_or_hardly_moved(epsilon, bounds):
+    entry = {"type": "integer", "epsilon": epsilon, "bounds": bounds, "missing": "refuse"}
+    law = law_of(entry, pa.int64())
+    score = MomentScore.of(law)
+    first, last = law.noise.end_cells
+    cells = np.arange(first, last + 1, dtype=float)
+    secrets = np.arange(bounds[0], bounds[1] + 1, dtype=float)
+    shares = np.diff(law.noise.cells_below(secrets - law.origin, np.append(cells, last + 1)), axis=1)
+    values = cells * law.width + law.origin
+    codes = score.codes(values, np.zeros(len(values), dtype=bool))
+    assert np.allclose(shares @ score.score(values, codes), secrets, atol=1e-9 * bounds[1])
+    assert np.allclose(shares @ score.square(values, codes), secrets**2, atol=1e-9 * bounds[1] ** 2)
