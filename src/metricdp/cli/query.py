@@ -138,7 +138,7 @@ def query(
 
 def _given(asking: Asking) -> dict[str, PublicTable]:
     """The public tables that a question joins, as they were read."""
-    return {table.name: table for table in asking.select.public}
+    return {one.table.name: one.table for one in asking.select.public}
 
 
 def _public(given: list[str] | None) -> dict[str, PublicTable]:

@@ -17,12 +17,33 @@ from metricdp.errors import ArgumentError
 from metricdp.exact.level import rational
 from metricdp.policies.cells.listed import Cells
 
-__all__ = ["MOST_CELLS", "DateCells", "IntegerCells", "Interval", "NumberCells", "OrderedCells"]
+__all__ = ["MOST_CELLS", "DateCells", "IntegerCells", "Interval", "JustAfter", "NumberCells", "OrderedCells"]
 
 MOST_CELLS = 1_000_000
 """More cells than this no universe has."""
 
 Outside = Literal["refuse", "clamp"]
+
+
+class JustAfter(Fraction):
+    """Where a cell begins that holds all numbers greater than another: as a number, the next of 60 decimal places.
+
+    Columns of values are compared with ``of`` itself, so that nothing lies between, whatever they are stored as.
+    """
+
+    of: Fraction
+
+    def __new__(cls, value: Any) -> JustAfter:
+        """After this number."""
+        made = super().__new__(cls, Fraction(value) + Fraction(1, 10**60))
+        made.of = Fraction(value)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JustAfter, (self.of,)
+
+    def __deepcopy__(self, memo: Any) -> JustAfter:
+        return self
 
 
 @dataclass(frozen=True)
@@ -216,6 +237,8 @@ class NumberCells(OrderedCells):
 
     def value(self, written: Any) -> int | Fraction:
         """The decimal as it is written, exactly."""
+        if isinstance(written, JustAfter):
+            return written
         try:
             exact = rational(repr(written) if isinstance(written, float) else written, "bound or edge")
         except ArgumentError as problem:

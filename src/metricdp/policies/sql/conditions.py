@@ -13,7 +13,7 @@ from typing import Any
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, NumberCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, JustAfter, NumberCells
 from metricdp.policies.sql.bands import Band
 from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.joins import Joins, is_public
@@ -69,11 +69,6 @@ def _cut(column: NumberCells, compared: list[Any]) -> Cells:
     return NumberCells(column.name, column.bounds, edges=edges, **rules)
 
 
-def _next(value: Any) -> Decimal:
-    """The next number that a float can be: what is greater than a number is this at least."""
-    return Decimal(math.nextafter(float(value), math.inf))
-
-
 def column_name(node: Any, policy: Askable) -> str:
     """The policy's name of a column in the statement, which may stand after that of the table."""
     if is_public(node):
@@ -120,15 +115,13 @@ class Conditions:
         if isinstance(node, exp.Not):
             return ~self.read(node.this)
         if self._computes(node):
-            function = self.take(self.joins.function(node))
-            condition = CellCondition(function.column, function)
-            condition.decide(function.cells)  # or it is refused here
-            return condition
+            return self._of_cells(node)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return self._decided(node.this, node, [], lambda column: column.is_missing())
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
             truth = bool(node.expression.this)
-            return self._decided(node.this, node, [truth], lambda column: column == truth)
+            self._decided(node.this, node, [truth], lambda column: column == truth)  # or it is refused here
+            return self._of_cells(node)  # a missing value is not true, where it would be unknown whether it equals that
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             low, high = self._value(node.args["low"], node), self._value(node.args["high"], node)
             if self._numeric(node.this, low, high):
@@ -143,8 +136,8 @@ class Conditions:
                 return any_of([self._of_number(node.this, node, "=", value) for value in values])
             return self._decided(node.this, node, values, lambda column: column.isin(values))
         if isinstance(node, exp.Like | exp.ILike):
-            alike = self._alike(node)
-            return self._decided(node.this, node, alike, lambda column: column.isin(alike))
+            self._alike(node)  # or it is refused here
+            return self._of_cells(node)  # of values outside nobody knows what they are like
         return self._compared(node)
 
     def _computes(self, node: Any) -> bool:
@@ -165,6 +158,13 @@ class Conditions:
                 raise
             raise ArgumentError(f"{error}; text stands between single quotes, as in '{texts[0]}'") from None
 
+    def _of_cells(self, node: Any) -> CellCondition:
+        """A condition as a function of the values of one column."""
+        function = self.take(self.joins.function(node))
+        condition = CellCondition(function.column, function)
+        condition.decide(function.cells)  # or it is refused here
+        return condition
+
     def band(self, case: Any, name: str) -> Band:
         """The groups that a ``case`` makes."""
         from sqlglot import exp
@@ -184,8 +184,8 @@ class Conditions:
         read = [self.read(condition) for condition in conditions]
         return Band(name, tuple(zip(read, named, strict=True)), label(last))
 
-    def _alike(self, node: Any) -> list[str]:
-        """The declared values of a column of text that are like a pattern."""
+    def _alike(self, node: Any) -> None:
+        """Refuse a pattern that no declared value of a column of text is like."""
         from sqlglot import exp
 
         column, pattern = node.this, node.expression
@@ -197,10 +197,8 @@ class Conditions:
         if not texts:
             raise ArgumentError(f"{shown(node)}: like is for columns whose values are listed text")
         wanted = like_pattern(str(pattern.this), isinstance(node, exp.ILike))
-        alike = [text for text in texts if wanted.fullmatch(text)]
-        if not alike:
+        if not any(wanted.fullmatch(text) for text in texts):
             raise ArgumentError(f"{shown(node)}: none of the values that the policy lists is like that")
-        return alike
 
     def _compared(self, node: Any) -> Predicate:
         from sqlglot import exp
@@ -244,7 +242,7 @@ class Conditions:
         if sign in (">=", "<"):
             at_least = self._decided(column, node, [value], lambda found: found >= value)
         else:
-            after = _next(value)
+            after = JustAfter(value)
             at_least = self._decided(column, node, [after], lambda found: found >= after)
         if sign in (">=", ">"):
             return at_least

@@ -16,7 +16,7 @@ from metricdp.policies.sql.nodes import shown
 from metricdp.policies.sql.public_tables import PublicTable
 from metricdp.policies.sql.row_functions import RowReader, Value
 
-__all__ = ["Joins", "is_public"]
+__all__ = ["Joined", "Joins", "is_public"]
 
 _ABOUT_ONE = (
     "a question is about one table. If {name} is public, give it beside the question under that name (public=..). If "
@@ -36,6 +36,7 @@ class Joined:
         base: the column of the policy whose value decides the row.
         row: the place of that row for each value; None where there is none.
         kept: whether records without a row are kept, by a left join.
+        text: the join as SQL: by which column, and which rows of the public table it chooses.
     """
 
     alias: str
@@ -43,6 +44,12 @@ class Joined:
     base: str
     row: Callable[[Value], int | None]
     kept: bool
+    text: str
+
+    @property
+    def identity(self) -> str:
+        """What the columns of that name depend on: the same text of two questions may mean another row."""
+        return f"{self.text} {self.table.digest}"
 
 
 def is_public(node: Any) -> bool:
@@ -105,7 +112,8 @@ class Joins:
             conditions: list[Any] = []
         else:
             sides, conditions = self._sides(join, alias, public)
-        self.joined[alias] = self._joined(alias, public, *sides, conditions, side == "LEFT")
+        row = self._matching(alias, public, *sides, conditions)
+        self.joined[alias] = Joined(alias, public, *row, side == "LEFT", shown_whole(join))
 
     def _sides(self, join: Any, alias: str, public: PublicTable) -> tuple[tuple[Any, Any], list[Any]]:
         """The column that is there and the public one that it is matched with; and conditions on the public table."""
@@ -135,9 +143,10 @@ class Joins:
             raise ArgumentError(f"{shown(join)}: a join is by one column: {_WRITE.format(name=alias)}")
         return found[0], others
 
-    def _joined(
-        self, alias: str, public: PublicTable, here: Any, there: Any, conditions: list[Any], kept: bool
-    ) -> Joined:
+    def _matching(
+        self, alias: str, public: PublicTable, here: Any, there: Any, conditions: list[Any]
+    ) -> tuple[str, Callable[[Value], int | None]]:
+        """The policy's column that decides the row, and the row for each of its values."""
         name = public.column(there.name)
         if name is None:
             raise ArgumentError(f"{shown(there)}: {self._lacks(public, there.name)}")
@@ -160,7 +169,7 @@ class Joins:
                 f"{shown(there)} holds {' and '.join(sorted(kinds))}, {shown(here)} {' and '.join(sorted(wanted))}: "
                 "they never are equal; give the public table a column of the same kind"
             )
-        return Joined(alias, public, base, self._rows(alias, public, name, keys, of, conditions), kept)
+        return base, self._rows(alias, public, name, keys, of, conditions)
 
     def _rows(
         self, alias: str, public: PublicTable, name: str, keys: Any, of: Callable[[Value], Value], conditions: list[Any]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metricdp.errors import ArgumentError, PolicyError
 from metricdp.exact.level import rational
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, NumberCells, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, Interval, JustAfter, NumberCells, OrderedCells
 
 __all__ = ["NamedColumn", "OneColumn", "Predicate", "any_of", "col", "compared_values", "true_cells"]
 
@@ -202,6 +202,8 @@ class _Compared(OneColumn):
         return holds, fails
 
     def __repr__(self) -> str:
+        if isinstance(self.value, JustAfter):
+            return f"{self.name} > {self.value.of}"
         value = self.value.isoformat() if isinstance(self.value, dt.date) else repr(self.value)
         return f"{self.name} {self.sign} {value}"
 

@@ -86,7 +86,7 @@ class PublicTable:
     @cached_property
     def digest(self) -> str:
         """What tells it from others: the question depends on what it holds."""
-        return hashlib.sha256(repr(sorted(self.columns.items())).encode()).hexdigest()
+        return hashlib.sha256(repr([*map(sorted, (self.columns.items(), self.texts.items()))]).encode()).hexdigest()
 
 
 def public_tables(given: Mapping[str, Any] | None) -> dict[str, PublicTable]:

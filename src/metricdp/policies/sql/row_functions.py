@@ -53,8 +53,14 @@ def _substring(text: str, start: Value, length: Value = None) -> str:
     return text[max(first, 0) : max(last, 0)]
 
 
+def _left(text: str, length: Value) -> str:
+    """The first letters; of a negative number, all but so many at the end."""
+    return text[: int(length)]
+
+
 def _right(text: str, length: Value) -> str:
-    return text[max(len(text) - int(length), 0) :]
+    """The last letters; of a negative number, all but so many at the beginning."""
+    return text[max(len(text) - int(length), 0) :] if length >= 0 else text[-int(length) :]
 
 
 _PARTS: dict[str, Callable[[Any], Value]] = {
@@ -95,7 +101,7 @@ _STRICT: dict[str, Callable[..., Value]] = {
     "Upper": lambda text: text.upper(),
     "Trim": lambda text: text.strip(" "),
     "Length": lambda text: len(text),
-    "Left": lambda text, length: text[: max(int(length), 0)],
+    "Left": _left,
     "Right": _right,
     "Substring": _substring,
     "DPipe": lambda one, two: f"{_written(one)}{_written(two)}",
@@ -203,7 +209,9 @@ class RowReader:
 
         if isinstance(node, exp.Is):
             inner, wanted = self._read(node.this), _constant(node.expression)
-            return lambda row: inner(row) is wanted if wanted is None else bool(inner(row)) is wanted
+            if wanted is None:
+                return lambda row: inner(row) is None
+            return lambda row: inner(row) is not None and bool(inner(row)) is wanted
         if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             value, low, high = (self._read(one) for one in (node.this, node.args["low"], node.args["high"]))
             ends: list[Function] = [
@@ -258,7 +266,11 @@ class RowReader:
                 return _strict(_round, [self._read(node.this)])
             if node.is_type(*exp.DataType.TEXT_TYPES):
                 return _strict(_written, [self._read(node.this)])
-            return self._read(node.this) if node.is_type(*exp.DataType.NUMERIC_TYPES) else self._unknown(node)
+            if not node.is_type(*exp.DataType.NUMERIC_TYPES):
+                return self._unknown(node)
+            digits = [int(one.name) for one in node.to.expressions]
+            number = self._read(node.this)
+            return _strict(lambda value: _round(value, digits[1] if digits[1:] else 0), [number]) if digits else number
         if isinstance(node, exp.Extract):
             part = _PARTS.get(str(node.this.name).lower())
             return self._unknown(node) if part is None else _strict(part, [self._read(node.expression)])

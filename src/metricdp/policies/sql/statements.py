@@ -15,8 +15,9 @@ from metricdp.policies.sql.bands import Band
 from metricdp.policies.sql.cell_functions import CellBand, CellFunction
 from metricdp.policies.sql.conditions import Conditions, column_name
 from metricdp.policies.sql.expressions import Asked, Expression, Kept, Shown
-from metricdp.policies.sql.joins import Joins, is_public
+from metricdp.policies.sql.joins import Joined, Joins, is_public
 from metricdp.policies.sql.nodes import shown
+from metricdp.policies.sql.parsing import parsed
 from metricdp.policies.sql.predicates import Predicate
 from metricdp.policies.sql.public_tables import PublicTable
 
@@ -91,7 +92,7 @@ class Select:
         kept: which groups are shown, and in which order, by their noisy answers.
         compared: what each column is compared with, in all conditions.
         functions: those of single columns that it computes.
-        public: the public tables that it joins.
+        public: the public tables that it joins, and how.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -103,16 +104,16 @@ class Select:
     bands: dict[str, Band | CellBand] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
     functions: tuple[CellFunction, ...] = ()
-    public: tuple[PublicTable, ...] = ()
+    public: tuple[Joined, ...] = ()
     compared: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def records(self) -> tuple[str, ...]:
-        """Which records are asked about and how they are grouped, as text, with what joined public tables hold."""
+        """Which records are asked about and how they are grouped, as text, with how public tables are joined."""
         return (
             repr(self.where),
             *(repr(self.bands[name]) if name in self.bands else name for name in self.groups),
-            *(table.digest for table in self.public),
+            *(one.identity for one in self.public),
         )
 
     def asking(self, aggregates: Sequence[Aggregate], text: str) -> Select:
@@ -168,14 +169,12 @@ def read_select(text: str, policy: Askable, public: Mapping[str, PublicTable] | 
     """
     try:
         import sqlglot
-        from sqlglot.errors import SqlglotError
     except ImportError:
         raise MissingExtraError("sqlglot", "queries") from None
     text = as_a(str, text, "'select count(*) from people'")
     try:
-        statements = [statement for statement in sqlglot.parse(text) if statement is not None]
-        return _select(statements, text, policy, Joins(policy, public or {}))
-    except SqlglotError as problem:
+        return _select(parsed(text), text, policy, Joins(policy, public or {}))
+    except sqlglot.errors.SqlglotError as problem:
         raise ArgumentError(
             f"the question cannot be read as SQL{_where_it_ends(problem)}; write: select count(*) from people where "
             'age >= 18 group by sex limit 3, with names that are no plain words as "monthly pay"'
@@ -225,7 +224,7 @@ def _select(statements: list[Any], text: str, policy: Askable, joins: Joins) -> 
         bands,
         kept,
         tuple(conditions.functions),
-        tuple(one.table for one in joins.joined.values()),
+        tuple(joins.joined.values()),
         conditions.compared,
     )
 

@@ -102,6 +102,13 @@ FUNCTIONS = [
     "select count(*) from people where age % 2 = 1 and abs(age - 50) < 20",
     "select coalesce(visits, -1) as v, count(*) from people where age < 30 group by v",
     "select avg(year(joined)) from people",
+    "select cast(age / 10.0 as decimal(3, 0)) as d, count(*) from people group by d",
+    "select left(state, -1) as l, right(state, -1) as r, count(*) from people group by l, r",
+    "select count(*) from people where state not like 'C%' and lower(state) not like 'n%'",
+    "select sum(case when state not ilike 'c%' then 1 else 0 end) from people",
+    "select count(*) from people where well is not true",
+    "select count(*) filter (where well is not false), count(*) filter (where not (well is true)) from people",
+    "select count(*) from people where (visits > 3) is not true and (visits = 5) is not false",
 ]
 
 
@@ -198,6 +205,35 @@ def test_a_ledger_knows_which_public_table_it_was(people, tmp_path):
         answers = [Session(path, SOFT, ledger, public={"s": table}).ask(question) for table in (*tables, tables[0])]
         assert [one.again for one in answers] == [False, False, True]
         assert answers[0].found == answers[2].found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "select count(*) from t join r on t.x = r.k and r.year = {year} where r.g = 'one'",
+        "select r.g, sum(r.n) from t join r on t.x = r.k and r.year = {year} group by r.g",
+        "select count(*) filter (where r.g = 'one') from t join r on t.{x} = r.k and r.year = 2023",
+    ],
+)
+def test_a_ledger_knows_how_a_public_table_was_joined(question, tmp_path):
+    """The same words about the joined table mean another row, where it is joined otherwise."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": ["a"] * 70 + ["b"] * 30, "y": ["b"] * 90 + ["a"] * 10}), path)
+    columns = "".join(
+        f'{name} = {{type = "category", values = ["a", "b"], epsilon = 1000, missing = "refuse"}}\n' for name in "xy"
+    )
+    policy = Policy.parse(f"format = 2\nrecords = 100\n[columns]\n{columns}")
+    public = {"r": {"k": [*"abab"], "year": [2023, 2023, 2024, 2024], "g": ["one", "two"] * 2, "n": [1, 2, 5, 7]}}
+    public["r"]["g"][2:] = ["two", "one"]
+    with Ledger.create(tmp_path / "l.db") as ledger:
+        ledger.open_account("staff", policy_cap(policy, 9))
+        session = Session(path, policy, ledger, public=public)
+        asked = [question.format(year=year, x=x) for year, x in ((2023, "x"), (2024, "y"), (2023, "x"))]
+        answers = [session.ask(one) for one in asked]
+        assert [one.again for one in answers] == [False, False, True]
+        assert abs(answers[0].found[0][0].value - answers[1].found[0][0].value) > 1
+        with pytest.raises(ArgumentError, match="the same condition"):
+            session.ask_together(asked[:2])
 
 
 @pytest.mark.parametrize("keys", [20, 2000])

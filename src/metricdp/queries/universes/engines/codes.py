@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, JustAfter, OrderedCells
 from metricdp.queries.universes.engines.orders import Decimals, Floats, Order, cases, column_of, order_of, wrong_type
 from metricdp.sources.engines.sql import SqlTable
 
@@ -137,12 +137,17 @@ def _in_bounds(column: OrderedCells, order: Order) -> str:
     if after is not None and width is not None:
         inside = after if width == 1 else order.dialect.quotient(after, width)
     else:
-        inside = _bisected(column.starts, order.at_least, str)
+        inside = _bisected(column.starts, lambda start: _begun(order, start), str)
     branches: list[tuple[str, Any]] = [(f"{order.at_least(low)} and {order.at_most(high)}", inside)]
     outside = _outside(column)
     if column.outside == "clamp":
         branches, outside = [*branches, (f"not ({order.at_least(low)})", 0)], len(column.starts) - 1
     return _numbers_only(column, order, cases(*branches, otherwise=outside))
+
+
+def _begun(order: Order, start: Any) -> str:
+    """Whether a value is where a cell begins, or beyond."""
+    return f"not ({order.at_most(start.of)})" if isinstance(start, JustAfter) else order.at_least(start)
 
 
 def _bisected(starts: Sequence[Any], at_least: Callable[[Any], str], leaf: Callable[[int], str]) -> str:
