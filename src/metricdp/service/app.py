@@ -2,7 +2,6 @@
 
 # No postponed annotations here: FastAPI reads them, and some name things inside `create_app`.
 
-import json
 import logging
 from collections.abc import Callable
 from contextlib import asynccontextmanager
@@ -185,7 +184,8 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         streamed=frozenset({"/sanitize"}),
     )
     app.add_middleware(Admission, tokens=tokens, rate=rate, open_paths=_OPEN, refusal=refusal)
-    app.add_middleware(Recorded, counters=counters, log=_LOG)
+    failure = _error(500, "InternalError", "the service failed; nothing was released")
+    app.add_middleware(Recorded, counters=counters, log=_LOG, failure=failure)
     return app
 
 
@@ -215,8 +215,3 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> JSONResponse:
         return _error(error.status_code, "RequestRefused", str(error.detail), error.headers)
-
-    @app.exception_handler(Exception)
-    async def other(request: Request, error: Exception) -> JSONResponse:
-        _LOG.error(json.dumps({"failed": type(error).__name__}))  # its message may hold a secret
-        return _error(500, "InternalError", "the service failed; nothing was released")

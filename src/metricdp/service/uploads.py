@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import anyio
 from fastapi import FastAPI, Header, Query, Request
 from fastapi.responses import FileResponse
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -73,20 +72,51 @@ def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: TableJobs,
 
     @app.get("/jobs/{job}/result", summary="Fetch a sanitized table", response_class=FileResponse)
     async def result(token: who, job: str) -> FileResponse:
-        """In Parquet, with its report in it; it is gone when it has been sent."""
+        """In Parquet, with its report in it, and always the whole of it; it is gone when it has been sent."""
         found = own(token, job)
         if found.state != "done":
             raise HTTPException(409, f"the job is {found.state}")
-        found.state = "sent"  # to nobody else from here on, though its files go when the last byte has left
-        kind = "application/vnd.apache.parquet"
-        gone = BackgroundTask(jobs.drop, found)
-        return FileResponse(found.result, media_type=kind, filename="released.parquet", background=gone)
+        return _Result(found, jobs)
 
     @app.delete("/jobs/{job}", summary="Give up a job")
     async def drop(token: who, job: str) -> dict[str, Any]:
         """Its files are removed; what has been charged stays charged."""
         jobs.drop(own(token, job))
         return {"format": 1, "result": {}}
+
+
+class _Result(FileResponse):
+    """A sanitized table, all of it; whoever went away before its end may fetch it again, for it is charged once."""
+
+    def __init__(self, job: TableJob, jobs: TableJobs) -> None:
+        super().__init__(job.result, media_type="application/vnd.apache.parquet", filename="released.parquet")
+        self.job, self.jobs = job, jobs
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send it, and forget the job when the last byte has left."""
+        whole, gone = False, asyncio.ensure_future(_disconnected(receive))
+
+        async def noted(message: Any) -> None:
+            nonlocal whole
+            whole = message["type"] == "http.response.body" and not message.get("more_body") and not gone.done()
+            await send(message)
+
+        self.job.state = "sent"  # to nobody else from here on
+        headers = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
+        try:
+            await super().__call__({**scope, "headers": headers}, receive, noted)
+        finally:
+            gone.cancel()
+            if whole:
+                self.jobs.drop(self.job)
+            else:
+                self.job.state = "done"
+
+
+async def _disconnected(receive: Any) -> None:
+    """Wait until whoever asked has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _store(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from metricdp.channels import verify
 from metricdp.channels.serialize import from_json
-from metricdp.errors import ArgumentError
+from metricdp.errors import ArgumentError, BudgetError
 from metricdp.exact.results import number_json
 from metricdp.ledger import Account, Answered, Ledger, Settlement, What
 from metricdp.ledger.caps import Cap
@@ -110,13 +112,18 @@ class Verbs:
     def ask(self, token: Token, table: str, question: str, within: float | None, key: str | None) -> dict[str, Any]:
         """A question in SQL about a table, charged to the account of whoever asks."""
         self._refuse(token, "ask")
-        answers = self._session(token, table).ask(question, within=within, key=_bound(token, key))
+        with self._own_words(token):
+            answers = self._session(token, table).ask(question, within=within, key=_bound(token, key))
         return dict(answers.to_json())
 
     def preview(self, token: Token, table: str, question: str, within: float | None) -> dict[str, Any]:
         """What the question would cost, and the error to expect; no row is read."""
         self._refuse(token, "preview")
-        return self._session(token, table).preview(question, within=within).to_json()
+        found = self._session(token, table).preview(question, within=within)
+        problem = (
+            None if found.guarantee is None or found.holds else self.ledger.refusal(token.account, found.guarantee)
+        )
+        return (found if problem is None else replace(found, reason=str(self._told(token, problem)))).to_json()
 
     def sanitizing(self, token: Token, table: str, key: str | None) -> Callable[[TableJob], object]:
         """What a job does with an uploaded table: released under the policy of a table, charged to the token's account.
@@ -125,19 +132,19 @@ class Verbs:
         """
         self._refuse(token, "sanitize")
         offered, bound = self._offered(token, table), _bound(token, key)
-        self.ledger.account(token.account)
 
         def work(job: TableJob) -> object:
-            return sanitize(
-                job.source,
-                offered.policy,
-                job.result,
-                ledger=self.ledger,
-                account=token.account,
-                by=token.name,
-                key=bound,
-                progress=job.progress,
-            )
+            with self._own_words(token):
+                return sanitize(
+                    job.source,
+                    offered.policy,
+                    job.result,
+                    ledger=self.ledger,
+                    account=token.account,
+                    by=token.name,
+                    key=bound,
+                    progress=job.progress,
+                )
 
         return work
 
@@ -183,7 +190,25 @@ class Verbs:
             raise ArgumentError(f"there is no table {table!r}; there are: {_names(self.settings.tables)}")
         if not token.account:
             raise Refused("this token has no account to charge")
+        try:
+            self.ledger.account(token.account)
+        except ArgumentError:  # whose words name others' accounts
+            raise Refused("the account of this token is not in the ledger") from None
         return offered
+
+    @contextmanager
+    def _own_words(self, token: Token) -> Iterator[None]:
+        """Refusals in this block say nothing of accounts whose balance the token may not see."""
+        try:
+            yield
+        except BudgetError as error:
+            raise self._told(token, error) from None
+
+    def _told(self, token: Token, error: BudgetError) -> BudgetError:
+        if error.account == token.account or token.may("every balance"):
+            return error
+        above = "an account above it, which others charge too, has too little left for this"
+        return BudgetError(token.account, above, self.ledger.balance(token.account).words())
 
 
 def _labelled(offered: OfferedMechanism) -> bool:

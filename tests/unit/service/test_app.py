@@ -9,6 +9,12 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from metricdp.errors import BudgetError
+from metricdp.ledger.charging import policy_cap
+from metricdp.service.tokens import Token
+from metricdp.service.verbs import Refused, Verbs
+from metricdp.sessions import Session
+
 
 def test_a_release_is_charged_to_its_subject_before_it_leaves(service):
     answer = service.release(secrets=[[48.85, 2.35], [48.86, 2.36]])
@@ -210,13 +216,59 @@ def test_counts_and_health(service):
     assert service.call("ann", "GET", "/nothing").status_code == 404
 
 
-def test_an_error_of_the_service_itself_tells_nothing(service, monkeypatch):
+def test_an_error_of_the_service_itself_tells_nothing(service, monkeypatch, caplog):
+    """Neither whoever asked nor the log of the server: it printed the error with its message."""
     from metricdp.service import verbs
 
     def fails(*_):
         raise RuntimeError("a secret")
 
     monkeypatch.setattr(verbs, "drawn_together", fails)
-    answer = service.release()
-    assert answer.status_code == 500
+    with caplog.at_level(logging.INFO, "uvicorn.error"), caplog.at_level(logging.INFO, "metricdp.service"):
+        answer = service.release()
+        assert answer.status_code == 500
+        monkeypatch.setattr(verbs.Verbs, "verify", fails)
+        body = {"channel": {}, "metric": "discrete"}
+        assert service.call("ann", "POST", "/verify", body).json()["error"]["kind"] == "InternalError"
     assert "a secret" not in answer.text
+    for _ in range(500):
+        if sum('"path"' in record.message for record in caplog.records) == 2:
+            break
+        time.sleep(0.02)
+    assert '"failed": "RuntimeError", "at": "test_app.py:' in caplog.text
+    assert "a secret" not in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_token_without_its_account_learns_no_other_names(service):
+    verbs, token = Verbs(service.settings, service.ledger), Token("lost", "analyst", "nowhere", "")
+    question = ("people", "select count(*) from people", None)
+    for call in (
+        lambda: verbs.ask(token, *question, None),
+        lambda: verbs.preview(token, *question),
+        lambda: verbs.sanitizing(token, "people", None),
+    ):
+        with pytest.raises(Refused, match="account of this token is not in the ledger"):
+            call()
+
+
+def test_an_account_above_ones_own_is_not_told(service):
+    """An analyst read in a refusal what was left of the account that others share with them."""
+    offered = service.settings.tables["people"]
+    cap = policy_cap(offered.policy, 1)
+    service.ledger.open_account("whole city", cap)
+    for name in ("kate", "karl"):
+        service.ledger.open_account(name, cap, parent="whole city")
+    Session(offered.source, offered.policy, service.ledger, "karl").ask("select sum(age) from people")
+    verbs = Verbs(service.settings, service.ledger)
+    analyst, curator = (Token(role, role, "kate", "") for role in ("analyst", "curator"))
+    question = "select avg(age) from people where sex = 'F'"
+    told = verbs.preview(analyst, "people", question, None)
+    assert not told["holds"]
+    with pytest.raises(BudgetError) as caught:
+        verbs.ask(analyst, "people", question, None, None)
+    for words in (told["reason"], str(caught.value)):
+        assert words.startswith("account 'kate': an account above it")
+        assert "city" not in words
+        assert "used up" not in words, "what is left is of kate's own account"
+    assert "whole city" in verbs.preview(curator, "people", question, None)["reason"]

@@ -1,5 +1,6 @@
 """Tables that are uploaded, sanitized by a job, and fetched."""
 
+import asyncio
 import contextlib
 import http.client
 import io
@@ -174,3 +175,49 @@ def test_the_client_sends_waits_and_writes(service, tmp_path):
     with pytest.raises(ServiceError, match="ColumnError"):
         client.sanitize("people", source, tmp_path / "no.parquet")
     assert not (tmp_path / "no.parquet").exists()
+
+
+@pytest.mark.parametrize("asked", ["bytes=0-10", "bytes=99999999-"])
+def test_a_part_is_not_taken_for_the_whole(service, asked):
+    """The rest of a table that was paid for was gone after its first bytes."""
+    job = begun(service)
+    ended(service, job)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    with contextlib.closing(connection):
+        headers = {"Authorization": f"Bearer {service.tokens['ann']}", "Range": asked}
+        connection.request("GET", f"/jobs/{job}/result", headers=headers)
+        answer = connection.getresponse()
+        assert answer.status == 200
+        assert pq.read_table(io.BytesIO(answer.read())).num_rows == 200
+
+
+def test_whoever_goes_away_before_the_end_may_fetch_it_again():
+    from metricdp.service.jobs import TableJobs
+    from metricdp.service.uploads import _Result
+
+    async def fetch(response, leaves):
+        sent, gone = [], asyncio.Event()
+
+        async def receive():
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message.get("body", b""))
+            if leaves and len(sent) == 2:
+                gone.set()
+            await asyncio.sleep(0)
+
+        await response({"type": "http", "method": "GET", "headers": []}, receive, send)
+        return b"".join(sent)
+
+    jobs = TableJobs(1, 60)
+    job = jobs.begin("ann", "csv")
+    jobs.run(job, lambda job: job.result.write_bytes(b"x" * 300_000))
+    while job.state != "done":
+        time.sleep(0.001)
+    asyncio.run(fetch(_Result(job, jobs), leaves=True))
+    assert jobs.of("ann", job.id) is job
+    assert asyncio.run(fetch(_Result(job, jobs), leaves=False)) == b"x" * 300_000
+    assert jobs.of("ann", job.id) is None
+    assert not job.folder.exists()
