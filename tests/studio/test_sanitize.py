@@ -174,7 +174,7 @@ def test_a_release_is_charged_to_a_ledger_that_is_named(visit, tmp_path):
     visitor.shows("Nothing was released")
     visitor.button("Sanitize").click()
     visitor.shows("Released: 2 rows.")
-    visitor.shows("city, 1 charges.")
+    visitor.shows("city, 1 charge.")
     visitor.shows("--ledger ")
     visitor.button("Sanitize").click()
     visitor.shows("account 'city'")

@@ -221,6 +221,11 @@ def _to_the_end(command: Callable[[], Any], running: _Run) -> int:
             print_json(_envelope(running, None, None, error))
         if sys.stdout is not None:
             sys.stdout.flush()
+    except SystemExit as leaving:  # so rich ends where the reader of its help went away
+        if not isinstance(leaving.__context__, BrokenPipeError):
+            raise
+        _forget_output()
+        status = PIPE_CLOSED
     except OSError as error:
         if not _is_closed_pipe(error):
             complain(_in_words(error))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from metricdp.cli.options.table import TableArgument, TableOption, called, read_source
+from metricdp.errors import DataError, FileError
 
 if TYPE_CHECKING:
     from metricdp.policies.draft import Draft, DraftColumn
@@ -75,7 +76,11 @@ def _drafted(source: str, table: str | None, encoding: str | None) -> Draft:
     from metricdp.policies.draft import Draft
 
     meant = read_source(source, table)
-    return Draft.of_table(meant, called(meant), encoding)
+    try:
+        return Draft.of_table(meant, called(meant), encoding)
+    except DataError as error:  # the header, which is not read as text; nothing was refused of anybody's
+        cure = "; give its encoding, as in --encoding cp1252" if "not UTF-8" in error.rule and encoding is None else ""
+        raise FileError(f"{called(meant)}: {error.rule.partition(';')[0]}{cure}") from None
 
 
 def _asked(draft: Draft) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
@@ -146,19 +151,24 @@ def _answers(column: DraftColumn, kind: str) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for question in column.questions(kind):
-        written = typer.prompt(f"  {question.key}: {question.words}", default="", show_default=False, err=True)
+        written = typer.prompt(f"  {question.key}: {question.by_itself}", default="", show_default=False, err=True)
         if not written and question.optional:
             continue
-        found[question.key] = _split(written) if question.key in ("values", "columns") else answered(written)
+        if question.key in ("values", "columns", "bounds"):
+            found[question.key] = _split(written, question.key == "bounds" or column.holds == "whole numbers")
+        else:
+            found[question.key] = answered(written)
     return found
 
 
-def _split(written: str) -> Any:
-    """A list, also where its brackets and quotes were left out."""
+def _split(written: str, values: bool) -> Any:
+    """A list, also where its brackets and quotes were left out; of text, or of what each part is as a value."""
     from metricdp.policies.draft import answered
 
     found = answered(written)
-    return [part.strip() for part in found.split(",")] if isinstance(found, str) else found
+    if not isinstance(found, str):
+        return found
+    return [answered(part) if values else part.strip() for part in found.split(",")]
 
 
 def _mistakes(column: DraftColumn, answers: dict[str, Any]) -> list[str]:

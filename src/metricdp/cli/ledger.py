@@ -289,7 +289,7 @@ def _receipts(path: Path) -> list[Receipt]:
 def _balance_text(balance: Balance) -> str:
     about = balance.account
     head = ", ".join(filter(None, [about.name, about.dataset, f"for {about.receiver}" if about.receiver else ""]))
-    lines = [visible(f"{head}: {balance.charges:,} charges; the cap is {balance.cap}")]
+    lines = [visible(f"{head}: {balance.counted}; the cap is {balance.cap}")]
     lines += [f"  {_bar(part.share)} {part.share:>4.0%} spent  {part.words()}" for part in balance.parts]
     if balance.cap.delta:
         lines.append(f"  delta: {float(balance.delta_left):.3g} left")

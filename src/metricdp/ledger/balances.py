@@ -188,7 +188,12 @@ class Balance:
         }
 
     def __str__(self) -> str:
-        return f"{visible_name(self.account.name)}, {self.charges:,} charges. Left: {self.words()}"
+        return f"{visible_name(self.account.name)}, {self.counted}. Left: {self.words()}"
+
+    @property
+    def counted(self) -> str:
+        """How many charges there were, in words."""
+        return "1 charge" if self.charges == 1 else f"{self.charges:,} charges"
 
     def _repr_html_(self) -> str:
         rows = "".join(

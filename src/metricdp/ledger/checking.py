@@ -55,7 +55,8 @@ class Check:
     def reason(self) -> str:
         """In words."""
         found = "; ".join(self.problems) or f"{self.entries:,} entries are chained, in order, and add up"
-        against = f"; {self.receipts:,} receipts agree" if self.receipts and self.holds else ""
+        agree = "1 receipt agrees" if self.receipts == 1 else f"{self.receipts:,} receipts agree"
+        against = f"; {agree}" if self.receipts and self.holds else ""
         return f"{found}{against}" + (f". Not known: {self.unknown}" if self.unknown else "")
 
     def __bool__(self) -> bool:

@@ -207,7 +207,7 @@ def _entry(column: DraftColumn, answers: Mapping[str, Any] | None, hint: str) ->
     lines.append(
         f'type = {text(column.suggested)}  # The table has {column.holds} here. "keep" and "drop" stand alone.'
     )
-    lines += [f'{question.key} = "{OPEN}"  # {question.words}' for question in column.questions(column.suggested)]
+    lines += [f'{question.key} = "{OPEN}"  # {question.on_its_line}' for question in column.questions(column.suggested)]
     return "\n".join(lines) + "\n"
 
 

@@ -23,8 +23,18 @@ class OpenQuestion:
     words: str
     optional: bool = False
 
+    @property
+    def on_its_line(self) -> str:
+        """The question where its line stands in a draft."""
+        return f"{self.words} or delete the line" if self.optional else self.words
 
-BOUNDS = OpenQuestion("bounds", "between which bounds do all values lie, [least, greatest]? or delete the line", True)
+    @property
+    def by_itself(self) -> str:
+        """The question where it is asked, and the answer typed."""
+        return f"{self.words} or nothing" if self.optional else self.words
+
+
+BOUNDS = OpenQuestion("bounds", "between which bounds do all values lie, [least, greatest]?", True)
 FACTOR = OpenQuestion("factor", "by which factor may the odds between two values move at most? such as 3")
 MISSING = OpenQuestion("missing", 'a missing value: "refuse" the table, "public", or "secret" (with bounds or values)?')
 

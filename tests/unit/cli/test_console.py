@@ -83,6 +83,19 @@ def test_a_long_message_is_cut(capsys):
     assert len(capsys.readouterr().err) < 2100
 
 
+def test_help_that_nobody_reads_any_more_is_a_closed_pipe(monkeypatch):
+    def printed():
+        try:
+            raise BrokenPipeError(32, "Broken pipe")
+        except BrokenPipeError:
+            raise SystemExit(1)  # as rich does  # noqa: B904
+
+    monkeypatch.setattr(console, "_forget_output", lambda: None)
+    assert console.run(printed) == console.PIPE_CLOSED
+    with pytest.raises(SystemExit):
+        console.run(failing(SystemExit(1)))
+
+
 def test_a_stream_that_was_closed_takes_nothing(monkeypatch):
     monkeypatch.setattr("sys.stdout", None)
     assert console.run(lambda: console.print_text("x")) == console.DONE

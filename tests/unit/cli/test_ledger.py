@@ -31,12 +31,12 @@ def test_from_the_first_to_the_last(run, here):
     with Ledger("spent.db") as ledger:
         receipt = ledger.charge("city", Guarantee(great_circle().within(400)), "rides of Monday")
     balance = run("balance", "city")
-    assert "city, rides, for the city: 1 charges" in balance
+    assert "city, rides, for the city: 1 charge;" in balance
     assert "██████████░░░░░░░░░░  50% spent  200 m: a factor 1.41 left" in balance
     assert "charged  city  ln 2/400·great-circle(m)-private  rides of Monday" in run("history", "--account", "city")
     assert "3 entries are chained" in run("check")
     (here / "receipts.json").write_text(json.dumps([receipt.to_json()]))
-    assert "1 receipts agree" in run("check", "--receipts", "receipts.json")
+    assert "1 receipt agrees" in run("check", "--receipts", "receipts.json")
     assert "Written to e.csv" in run("export", "--out", "e.csv")
     assert "exists already" in run("export", "--out", "e.csv", status=2)
     run("export", "--out", "e.csv", "--overwrite")
@@ -125,4 +125,4 @@ def test_a_ledger_that_was_changed(run, here):
 def test_a_witness(run, here):
     run("create", "spent.db", "--witness", "heads.txt")
     assert (here / "heads.txt").read_text().count("\n") == 2
-    assert "1 receipts agree" in run("check", "--witness", "heads.txt")
+    assert "1 receipt agrees" in run("check", "--witness", "heads.txt")

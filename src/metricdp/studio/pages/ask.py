@@ -203,7 +203,7 @@ class _Ask:
                 balance = session.balance
                 assert balance is not None
                 rows = [[f"{100 * part.share:.0f}%", part.words()] for part in balance.parts]
-                head = f"{balance.charges} charges so far."
+                head = f"{balance.counted} so far."
         except MetricDPError as error:
             self.account_problem.text = str(error)
             return

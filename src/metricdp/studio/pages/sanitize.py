@@ -240,7 +240,7 @@ class _Sanitize:
                     question.key,
                     value=typed(entry.get(question.key, "")),
                     on_change=partial(self._answer, name, question.key),
-                ).props("dense outlined debounce=400").tooltip(question.words)
+                ).props("dense outlined debounce=400").tooltip(question.by_itself)
 
     def _follow(self, name: str) -> None:
         """Say what a column's entry means."""
