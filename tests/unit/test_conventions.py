@@ -1,7 +1,9 @@
 """The conventions of every public signature and result, checked for all public names at once."""
 
+import copy
 import importlib
 import inspect
+import pickle
 import pkgutil
 import typing
 from pathlib import Path
@@ -138,7 +140,12 @@ LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted
                 "substituting_values",
             )
         ),
+        (lambda bad: mdp.adversaries.hidden(mdp.channels.random_channel("ab", "xy"), bad), "a Mapping is wanted"),
         (lambda bad: mdp.adversaries.replacing_value(bad, 1), "list of values"),
+        (lambda bad: mdp.design.continuous(bad, (0, 1)), "a Metric is wanted"),
+        (lambda bad: mdp.integrations.register_duckdb(bad, {}), "a DuckDB connection is wanted"),
+        (lambda bad: mdp.plots.trade_off_figure(bad), "a TradeOff is wanted"),
+        (lambda bad: mdp.papers.items_of([bad]), "the papers 1 to 5"),
         (lambda bad: mdp.estimates.foresee({}, "select count(*)", bad), "number of rows"),
         (lambda bad: mdp.estimates.iterative_bayesian_update([bad], [["x"]]), "are numbers"),
         (lambda bad: mdp.metrics.taxonomy(pd.DataFrame({"a": [bad]})), "mapping"),
@@ -156,3 +163,25 @@ LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted
 def test_a_wrong_argument_is_told_what_is_wanted(call, words, bad):
     with pytest.raises((ArgumentError, DataError), match=words):
         call(bad)
+
+
+SPACE = mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute())
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (lambda: mdp.design.capacity(SPACE), lambda found: (found.multiplicative, found.multiplicative_channel)),
+        (lambda: mdp.design.kernels(SPACE), lambda found: [kernel.matrix.tolist() for kernel in found]),
+        (lambda: mdp.design.vertices(SPACE), lambda found: [str(vertex) for vertex in found]),
+        (lambda: mdp.design.optimal(SPACE), lambda found: (found, found.loss)),
+        (lambda: mdp.design.tight_constraints(SPACE), str),
+        (lambda: mdp.design.least_scale(SPACE), str),
+        (lambda: mdp.channels.verify(mdp.channels.random_channel([0, 1, 2], "ab"), SPACE), str),
+    ],
+)
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_a_result_outlives_its_process(make, shown, again):
+    result = make()
+    assert shown(again(result)) == shown(result)
+    assert repr(again(result)) == repr(result)

@@ -118,6 +118,8 @@ def hidden(channel: ChannelLike, hide: Mapping[Any, Any]) -> Channel:
     b  0  1
     """
     channel = as_channel(channel, "hidden", hide)
+    if not isinstance(hide, Mapping):
+        raise ArgumentError(f"a Mapping is wanted here, such as {{'a': 'b', 'b': 'b'}}, not {type(hide).__name__}")
     missing = [x for x in channel.inputs if x not in hide]
     if missing:
         raise ArgumentError(f"the input {missing[0]!r} of the channel is no point of the space")

@@ -77,6 +77,8 @@ def register_duckdb(
     duckdb = required("duckdb", "duckdb", "tables")
     if not re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
         raise ArgumentError(f"a function has a name of letters, digits and underscores, not {name!r}")
+    if not isinstance(connection, duckdb.DuckDBPyConnection):
+        raise ArgumentError(f"a DuckDB connection is wanted, such as duckdb.connect(), not {type(connection).__name__}")
     rules = Policy.of(policy)
     if rules.person is not None and ledger is None:
         raise PolicyError(["where one person has several rows, their values are counted by a ledger: give one"])

@@ -161,7 +161,7 @@ def items_of(paper: int) -> tuple[Item, ...]:
     >>> items_of(5)[0].name
     'fig1'
     """
-    if paper not in TITLES:
+    if paper not in list(TITLES):
         raise ArgumentError(f"there are the papers 1 to {max(TITLES)}, not {paper}")
     _load()
     return tuple(_REGISTRY[paper].values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metricdp.design import TradeOff
+from metricdp.exact.lists import as_a
 from metricdp.plots.lines import curves
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def trade_off_figure(table: TradeOff, unit: str = "", *, title: str = "", ax: Ax
     >>> trade_off_figure(table, "steps").axes[0].get_ylabel()
     'expected loss, steps'
     """
+    table = as_a(TradeOff, table, "design.trade_off(space)")
     lines = {"best found, proved private": table.losses, "no private channel is below": table.bounds}
     return curves(
         lines,

@@ -91,6 +91,11 @@ class SpaceCapacity(Capacity[Bound], Result):
         """A private channel, verified, that reaches the additive capacity up to its rounding."""
         return self._makers[1]()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: both channels, made by then, in place of what makes them."""
+        made = {"multiplicative_channel": self.multiplicative_channel, "additive_channel": self.additive_channel}
+        return vars(self) | made | {"_makers": ()}
+
     def to_json(self) -> dict[str, Any]:
         """Both capacities, between their bounds, with what proves them."""
         held = zip(("multiplicative", "additive"), (self.multiplicative, self.additive), self.how, strict=True)

@@ -135,6 +135,8 @@ def continuous(
     (True, True)
     """
     share, watch = check_gap(gap), Stopwatch(time_limit, progress)
+    if not isinstance(metric, Metric):
+        raise ArgumentError(f"a Metric is wanted here, such as ln(2) * euclidean(), not {type(metric).__name__}")
     if metric.norm is None or metric.on_globe:
         raise UnsupportedMetricError(f"a norm on numbers or on the plane is wanted, not {metric}")
     ends = read_bounds(bounds)

@@ -7,6 +7,8 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +54,10 @@ class Kernels(Stream):
 
     def __post_init__(self) -> None:
         self._source = _stars_first(vertices(self.space))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied as a stream that begins anew, and tells nobody of its progress."""
+        return partial(kernels, time_limit=self.time_limit), (self.space,)
 
     def vertex(self, number: int) -> Vertex:
         """A vertex by its number: the steepest hills and pits first, then as `vertices` gives them."""
