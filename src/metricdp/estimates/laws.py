@@ -21,6 +21,7 @@ from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_up
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.noise_shape import is_geometric, noise_tail
 from metricdp.estimates.scores import ScorePath, inverse_of
+from metricdp.estimates.type_ends import noise_within
 from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
@@ -195,7 +196,7 @@ class LineLaw(ColumnLaw):
     ) -> None:
         mechanism: Any = column.mechanism_in(arrow)
         self._column, self._arrow = column, arrow
-        self.noise = mechanism.cells
+        self.noise = noise_within(mechanism.cells, column, arrow, outline, rows)
         self.width = float(self.noise.resolution)
         self.origin = float(column.origin)
         self.tail = noise_tail(self.noise)

@@ -78,6 +78,12 @@ class OnAClock(OnALine):
         values = Grid.of(self.released_resolution * ticks).within(cells, least, greatest)
         return [pa.array(values.astype(plain.to_pandas_dtype()), mask=absent).view(arrow)]
 
+    def released_ends(self, arrow: pa.DataType) -> tuple[Fraction, Fraction]:
+        """As far as the clock goes."""
+        ticks = PER_SECOND[arrow.unit]
+        least, greatest = self._ends(ticks)
+        return Fraction(least, ticks), Fraction(greatest, ticks)
+
     def measured(self, array: pa.Array) -> tuple[Floats, Absent]:
         """Seconds."""
         import pyarrow as pa

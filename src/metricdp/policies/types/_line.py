@@ -251,6 +251,18 @@ class OnALine(ColumnType):
         """What the mechanism counts from."""
         return Fraction(0)
 
+    def released_ends(self, arrow: pa.DataType) -> Bounds | None:
+        """The outermost values that a type can hold, in the metric's unit, where releases saturate; None if far off."""
+        import pyarrow as pa
+
+        if pa.types.is_integer(arrow):
+            whole = np.iinfo(arrow.to_pandas_dtype())
+            return Fraction(int(whole.min)), Fraction(int(whole.max))
+        if pa.types.is_decimal(arrow):
+            most = Fraction(10**arrow.precision - 1) / Fraction(10) ** arrow.scale
+            return -most, most
+        return None
+
     def measured(self, array: pa.Array) -> tuple[Floats, Absent]:
         """Released values as floats in the metric's unit, and which of them are missing; for estimates."""
         from metricdp.policies.arrow.exact_numbers import numbers_in
