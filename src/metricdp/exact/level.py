@@ -23,12 +23,13 @@ __all__ = ["LEVEL", "Level", "LevelLike", "ln", "rational"]
 _MOST_BITS = 1 << 20
 _LEAST, _GREATEST = Fraction(1, 10**100), Fraction(10**100)
 
-_NUMBER = r"(?:[0-9]+\s?/\s?[0-9]+|[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]{1,3})?|\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?)"
-_DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+# No text can be read in two ways by these, however long it is: to try them all would take for ever.
+_DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_NUMBER = rf"(?:[0-9]+\s?/\s?[0-9]+|{_DECIMAL}(?:[eE][-+]?[0-9]{{1,3}})?)"
 
 LEVEL = re.compile(
     rf"""
-    (?:(?P<before>-?{_NUMBER})\s*[*·]?\s*)?
+    (?:(?P<before>-?{_NUMBER})\s*(?:[*·]\s*)?)?
     ln\s*(?:\(\s*(?P<inside>{_NUMBER})\s*\)|(?P<of>{_DECIMAL}))
     (?:\s*/\s*(?P<divisor>{_DECIMAL}))?
     | (?P<number>-?{_NUMBER})

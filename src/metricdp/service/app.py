@@ -35,6 +35,9 @@ _THREADS = 64
 _MOST_VALUES = 2000
 """Values that are drawn and charged together; a request for more of them has a turn to itself."""
 
+_LONGEST_QUESTION, _LONGEST_METRIC = 10_000, 1000
+"""Characters: to read a text takes time that others wait for."""
+
 _FORMAT = 1
 _STATUSES = {BudgetError: 402, DataError: 422, FileError: 503}
 _OPEN = frozenset({"/health", "/openapi.json"})
@@ -58,7 +61,9 @@ class AskRequest(_Body):
     """A question about a table."""
 
     table: str = Field(examples=["people"], description="One that the settings name.")
-    question: str = Field(examples=["select count(*) from people group by sex"], description="In SQL.")
+    question: str = Field(
+        examples=["select count(*) from people group by sex"], description="In SQL.", max_length=_LONGEST_QUESTION
+    )
     within: float | None = Field(None, examples=[100.0], description="The widest error bar at 95% that is wanted.")
 
 
@@ -66,7 +71,9 @@ class VerifyRequest(_Body):
     """A channel and the metric that it is to keep."""
 
     channel: dict[str, Any] = Field(description="As `metricdp optimal -o channel.json` writes it.")
-    metric: str = Field(examples=["ln 2/200 great_circle"], description="The metric, in words.")
+    metric: str = Field(
+        examples=["ln 2/200 great_circle"], description="The metric, in words.", max_length=_LONGEST_METRIC
+    )
 
 
 def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:

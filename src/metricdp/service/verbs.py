@@ -120,10 +120,10 @@ class Verbs:
         """What the question would cost, and the error to expect; no row is read."""
         self._refuse(token, "preview")
         found = self._session(token, table).preview(question, within=within)
-        problem = (
-            None if found.guarantee is None or found.holds else self.ledger.refusal(token.account, found.guarantee)
-        )
-        return (found if problem is None else replace(found, reason=str(self._told(token, problem)))).to_json()
+        if found.guarantee is not None and not found.holds:
+            problem = self.ledger.refusal(token.account, found.guarantee)
+            found = replace(found, reason="" if problem is None else str(self._told(token, problem)))
+        return found.to_json()
 
     def sanitizing(self, token: Token, table: str, key: str | None) -> Callable[[TableJob], object]:
         """What a job does with an uploaded table: released under the policy of a table, charged to the token's account.

@@ -125,3 +125,12 @@ def test_a_level_means_the_same_wherever_it_is_written(written):
 )
 def test_a_number_beyond_floats_prints_as_neither_zero_nor_an_error(number, text):
     assert str(Level(number)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 20_000, "9" * 20_000 + "x", "1" + " " * 20_000 + "x", "ln " + "9" * 20_000 + "x"]
+)
+def test_a_long_text_is_read_in_one_way(text):
+    """Digits were read as before and after a point that is not there, in every way: for minutes."""
+    with pytest.raises(LevelError):
+        Level.parse(text)

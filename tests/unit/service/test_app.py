@@ -252,6 +252,16 @@ def test_a_token_without_its_account_learns_no_other_names(service):
             call()
 
 
+def test_texts_that_take_long_to_read_are_refused(service):
+    """A metric of many digits stopped the service for all: the digits were read in every way that there is."""
+    for path, body in (
+        ("/verify", {"channel": {}, "metric": "9" * 15_000}),
+        ("/ask", {"table": "people", "question": f"select count(*) from people where age in ({'1,' * 6000}1)"}),
+    ):
+        answer = service.call("ann", "POST", path, body)
+        assert (answer.status_code, "string_too_long" in answer.text) == (422, True)
+
+
 def test_an_account_above_ones_own_is_not_told(service):
     """An analyst read in a refusal what was left of the account that others share with them."""
     offered = service.settings.tables["people"]
