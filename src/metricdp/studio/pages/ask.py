@@ -179,7 +179,9 @@ class _Ask:
     def _given_both(self) -> tuple[GivenFile, Policy]:
         if self.file is None or not self.policy:
             raise ArgumentError("give a table and a policy first")
-        return self.file, Policy.parse(self.policy)
+        policy = Policy.parse(self.policy)
+        policy.refuse_without_ledger(bool(self.inputs["ledger"]))  # one for this run alone forgets what was asked
+        return self.file, policy
 
     def _session(self) -> tuple[Session, Ledger]:
         """A session on the table, and its ledger, which is open."""
