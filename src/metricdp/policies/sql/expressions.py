@@ -149,12 +149,14 @@ class Kept:
         order: what groups are sorted by: an expression, or the place of a column of the groups; and whether downward.
         limit: how many are shown at most; None for all.
         offset: how many are passed over first.
+        totals: whether the totals of groups that begin alike are shown, too.
     """
 
     having: Expression | None = None
     order: tuple[tuple[Expression | int, bool], ...] = ()
     limit: int | None = None
     offset: int = 0
+    totals: bool = False
 
     def places(self, labels: Sequence[tuple[str, ...]], answers: Sequence[Sequence[float]]) -> list[int]:
         """The places of the groups that are shown, in order.

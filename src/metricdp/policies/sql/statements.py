@@ -20,6 +20,7 @@ from metricdp.policies.sql.nodes import shown
 from metricdp.policies.sql.parsing import parsed
 from metricdp.policies.sql.predicates import Predicate
 from metricdp.policies.sql.public_tables import PublicTable
+from metricdp.policies.sql.rollups import check_totals, grouped_items
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -133,6 +134,7 @@ class Select:
             "conditions of single answers": any(one.only is not None for one in self.aggregates),
             "variances, correlations and slopes": any(one.kind == "moment" for one in self.aggregates),
             "numbers of distinct values": any(one.kind == "distinct" for one in self.aggregates),
+            "totals of groups": self.kept.totals,
         }
         for words, there in more.items():
             if there:
@@ -214,6 +216,8 @@ def _select(statements: list[Any], text: str, policy: Askable, joins: Joins) -> 
     answers = AnswerReader(policy, conditions, groups)
     shown_columns = tuple(_shown(statement, answers, groups, grouped))
     kept = _kept(statement, answers, shown_columns, groups)
+    if kept.totals:
+        check_totals(answers.found)
     return Select(
         tuple(answers.found),
         where,
@@ -254,7 +258,7 @@ def _groups(
     seen: set[str] = set()
     if any(value for key, value in group.args.items() if key != "expressions"):
         raise ArgumentError("after group by stand names of columns and nothing else")
-    for item in group.expressions:
+    for item in grouped_items(group.expressions)[0]:
         meant, name = _meant(item, statement)
         if isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star) and not is_public(meant):
             name = column_name(meant, policy)
@@ -266,7 +270,6 @@ def _groups(
             bands[name] = CellBand(name, conditions.take(conditions.joins.function(meant)))
             _ = bands[name].labels  # or it is refused here
         else:
-            _refuse_totals(item)
             raise ArgumentError(
                 f"group by {shown(item)}: groups are the cells of a column, a function of them such as year(joined), "
                 "or the bands of a case: write its name, or case when age < 18 then 'young' else 'old' end"
@@ -301,19 +304,7 @@ def _no_values() -> tuple[Any, ...]:
     """What is no value of a record."""
     from sqlglot import exp
 
-    return exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple
-
-
-def _refuse_totals(item: Any) -> None:
-    """Say what to do for totals of several kinds of groups."""
-    from sqlglot import exp
-
-    if isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets):
-        columns = ", ".join(dict.fromkeys(shown(one) for one in item.find_all(exp.Column)))
-        raise ArgumentError(
-            f"group by {shown(item)}: write group by {columns}, and add up the noisy answers for totals: that costs "
-            "nothing, and they agree with their parts"
-        )
+    return exp.Query, exp.AggFunc, exp.Window, exp.Star, exp.Tuple
 
 
 def _names_groups(case: Any) -> bool:
@@ -364,7 +355,9 @@ def _kept(statement: exp.Select, answers: Any, columns: tuple[Shown, ...], group
     keys: list[tuple[Expression | int, bool]] = []
     for item in order.expressions if order is not None else ():
         keys.append((_key(item.this, statement, answers, named, groups), bool(item.args.get("desc"))))
-    return Kept(judged, tuple(keys), _whole(statement, "limit"), _whole(statement, "offset") or 0)
+    group = statement.args.get("group")
+    totals = group is not None and grouped_items(group.expressions)[1]
+    return Kept(judged, tuple(keys), _whole(statement, "limit"), _whole(statement, "offset") or 0, totals)
 
 
 def _key(node: Any, statement: exp.Select, answers: Any, named: dict[str, Expression], groups: Any) -> Expression | int:

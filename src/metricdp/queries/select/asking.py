@@ -25,11 +25,11 @@ from metricdp.queries.select.division import Division, Shares
 from metricdp.queries.select.joint_percentiles import JointPercentiles, joint_percentiles
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
+from metricdp.queries.select.rolled_up import widest_bar
 from metricdp.queries.select.shown_answers import shown_answers
 from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import LinearPart, check_records, why_shared
-from metricdp.queries.single.plan import AnswerPlan
 from metricdp.queries.universes.engines.grouping import declared_types
 from metricdp.queries.workloads.allocation import Allocation, released
 from metricdp.queries.workloads.by_group import GroupNoise
@@ -246,11 +246,11 @@ class Asking:
                 planned = self.percentiles[aggregate.name].plan
                 bars[aggregate.name] = None if planned is None else planned.error_bar(float(confidence))
             elif aggregate.kind == "distinct":
-                bars[aggregate.name] = max(
-                    self.distinct[aggregate.name].bar(group, float(confidence)) for group in groups
-                )
+                counted = self.distinct[aggregate.name]
+                bars[aggregate.name] = max(counted.bar(group, float(confidence)) for group in groups)
             elif aggregate.kind in ("count", "sum"):
-                bars[aggregate.name] = max((noisy[amount].bar(confidence) for (amount,) in amounts), default=0.0)
+                each = (noisy[amount].bar(confidence) for (amount,) in amounts)
+                bars[aggregate.name] = widest_bar(each, self.select.kept.totals)
             elif aggregate.kind == "average" and all(count in known for _, count in amounts):
                 bounds = self._asked.bounds(aggregate)
                 bars[aggregate.name] = max(
@@ -364,7 +364,7 @@ class Asking:
     ) -> Part:
         shares = linear.shares.columns
         if alone is not None:
-            return Part(names, shares, _noise(alone.plan), alone.plan.optimal, alone.plan.why)
+            return Part(names, shares, alone.plan.noise, alone.plan.optimal, alone.plan.why)
         if not any(allocation.scales):
             return Part(names, shares, "no noise", True, "these answers are the same whatever is secret")
         return Part(names, shares, "Laplace noise", False, why_shared(allocation, bool(linear.squared)))
@@ -393,8 +393,4 @@ class Asking:
         assert planned is not None
         known = part.of_all is not None
         why = planned.why if known else "a record can come or go: no theorem says that no other noise is better"
-        return found, Part((name,), part.shares.columns, _noise(planned), planned.optimal and known, why)
-
-
-def _noise(planned: AnswerPlan) -> str:
-    return "no noise" if planned.mechanism is None else planned.mechanism.name
+        return found, Part((name,), part.shares.columns, planned.noise, planned.optimal and known, why)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.sql.expressions import Asked, Expression
+from metricdp.policies.sql.statements import Aggregate
+from metricdp.queries.select.rolled_up import rolled_up
 from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer, TableAnswers
+from metricdp.queries.select.totals import bounds_of
 
 __all__ = ["asked_names", "shown_answers"]
 
@@ -27,18 +32,31 @@ def shown_answers(
 
     What comes after the noise costs nothing and tells nothing more: it is computed from what is released.
     """
+    asked = labels, rows
+    if select.kept.totals:
+        labels, rows = rolled_up(labels, rows, [_span(one, policy) for one in select.aggregates])
     computed = tuple(tuple(_answer(one.inner, row) for one in select.shown) for row in rows)
-    places = range(len(labels))
+    places: Sequence[int] = range(len(labels))
     if select.kept.having is not None or select.kept.order or select.kept.limit is not None or select.kept.offset:
         places = select.kept.places(labels, [[_number(one.value) for one in row] for row in rows])
     shown = tuple(computed[place] for place in places)
     found = TableAnswers(select, policy, tuple(labels[place] for place in places), shown, *rest)
-    return found if shown == rows else replace(found, asked=(labels, rows))
+    return found if shown == asked[1] else replace(found, asked=asked)
 
 
 def asked_names(answers: TableAnswers) -> tuple[str, ...]:
     """What the noisy numbers behind the answers are called."""
     return tuple(one.name for one in answers.select.aggregates)
+
+
+def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
+    """How much a count or a sum can differ at most; None where the function of a column is summed."""
+    if aggregate.kind == "count":
+        return Fraction(policy.most)
+    if aggregate.through is not None or aggregate.column not in policy.names:
+        return None
+    low, high = map(Fraction, bounds_of(policy.column(aggregate.column)))
+    return policy.most * (max(high, Fraction(0)) - min(low, Fraction(0)))
 
 
 def _answer(expression: Expression, row: tuple[TableAnswer, ...]) -> TableAnswer:

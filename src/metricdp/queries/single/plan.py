@@ -54,11 +54,15 @@ class AnswerPlan:
     optimal: bool
     why: str = field(repr=False)
 
+    @property
+    def noise(self) -> str:
+        """The noise on the true answer in words."""
+        return "no noise" if self.mechanism is None else self.mechanism.name
+
     def __str__(self) -> str:
-        noise = "no noise" if self.mechanism is None else self.mechanism.name
         bar = self.error_bar()
         away = "" if bar is None else f", within {bar:g} of the truth with 95%"
-        return f"{self.query}: {noise}{away}; {self.guarantee}. {self.why}"
+        return f"{self.query}: {self.noise}{away}; {self.guarantee}. {self.why}"
 
     def to_json(self) -> dict[str, Any]:
         """The plan as plain values for JSON."""
