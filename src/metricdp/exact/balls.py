@@ -110,10 +110,11 @@ class Real:
 
     @functools.cached_property
     def _nearest(self) -> float:
-        return float(enclose(self.ball, 80))
+        found = enclose(self.ball, 80)
+        return _nearest(found.lower if found.lower == found.upper else (found.lower + found.upper) / 2)
 
     def __float__(self) -> float:
-        """Within a relative 2^-52 of the constant."""
+        """Within a relative 2^-52 of the constant; infinite beyond the largest float."""
         return self._nearest
 
 

@@ -117,17 +117,17 @@ class Level:
         return level
 
     def ball(self) -> arb:
-        """The level as a ball at the working precision."""
+        """The level as a ball at the working precision, of which a factor however near to 1 loses nothing."""
         if self.log_of is None:
             return ball(self.coefficient)
-        return ball(self.coefficient) * ball(self.log_of).log()
+        return ball(self.coefficient) * ball(self.log_of - 1).log1p()
 
     def enclose(self, bits: int = 64) -> Enclosure:
         """The level between two rationals; exactly, where it is one."""
         if self.log_of is None:
             return Enclosure(self.coefficient, self.coefficient)
         working = bits
-        while True:  # ends, since the logarithm of a rational above 1 is positive; one very near to 1 takes more bits
+        while True:  # ends, since the logarithm of a rational above 1 is positive
             enclosure = enclose(self.ball, working)
             if enclosure.width * (1 << bits) <= enclosure.lower:
                 return enclosure

@@ -68,6 +68,7 @@ Pairs = list[tuple[str, Fraction]]
 """Pairs of secrets in words, each with their distance before the level."""
 
 _LONGEST_UNIT = 30
+_LEAST_SCALE = 2.0**-450
 
 
 class Mechanism(ABC):
@@ -348,9 +349,15 @@ def resolution_for(scale: Real, given: LevelLike | None, bits: int = 20) -> Frac
     """The width of the release grid: the user's, or the power of two about 2^-bits of the noise's scale.
 
     A function of the scale alone, never of the data, so it tells nothing of them.
+
+    Raises:
+        ArgumentError: it is not positive, or the scale is so large or small that no grid fits it.
     """
     if given is None:
-        return Fraction(2) ** (math.floor(math.log2(float(scale))) - bits)
+        size = float(scale)
+        if not _LEAST_SCALE < size < 1 / _LEAST_SCALE:
+            raise ArgumentError("no grid is fit for noise of this scale: give a level between 1e-100 and 1e100")
+        return Fraction(2) ** (math.floor(math.log2(size)) - bits)
     width = rational(given, "resolution")
     if width <= 0:
         raise ArgumentError(

@@ -123,7 +123,7 @@ def steps(probability: Callable[[Array], Array], step: float, radius: float, lab
     """Errors that are whole numbers of steps, either side of 0: a bar for each, where they are few."""
     most = max(3, math.ceil(1.6 * radius / step))
     many = most > _MOST_STEPS  # too many to be seen one by one
-    places = np.unique(np.linspace(-most, most, _POINTS).round()) if many else np.arange(-most, most + 1)
+    places = np.unique(np.linspace(-float(most), float(most), _POINTS).round()) if many else np.arange(-most, most + 1)
     heights = probability(places)
     if many:
         return curve(places * step, heights, radius, label, whole=whole)

@@ -269,7 +269,8 @@ class SetResponse(Mechanism):
         spread = max(2.0, 4 * math.sqrt(size * flip * (1 - flip)))
         counts = np.arange(max(0, math.floor(size * flip - spread)), min(size, math.ceil(size * flip + spread)) + 1)
         ways = [math.lgamma(size + 1) - math.lgamma(count + 1) - math.lgamma(size - count + 1) for count in counts]
-        logs = np.array(ways) + counts * math.log(flip) + (size - counts) * math.log1p(-flip)
+        log_flip = -float(np.logaddexp(0, float(self.metric.level)))  # of a flip that floats take for 0, too
+        logs = np.array(ways) + counts * log_flip + (size - counts) * math.log1p(-flip)
         return bars(counts, np.exp(logs), self.radius(0.95), "elements that are wrong", True)
 
     def flip(self) -> arb:
@@ -390,7 +391,7 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
     listed = tuple(as_list(values, "values", "['yes', 'no']"))
     try:
         different = len(set(listed))
-    except (TypeError, ValueError):  # the latter of numpy's times without a unit
+    except (TypeError, ValueError):
         raise ArgumentError("declared values can be hashed: text, numbers, tuples") from None
     if any(is_null(value) and value is not None for value in listed):
         raise ArgumentError("NaN, NaT and NA are no values, for none equals itself: declare None for missing")

@@ -35,8 +35,8 @@ __all__ = [
 
 DIGITS = 38
 """Of a number before its point, and after it; more are refused."""
-FLOAT = "="
-"""Begins a float in base 16, which a column of Python objects holds and text never has."""
+FLOAT = "\0"
+"""Begins a float in base 16, which a column of Python objects holds. In text a null byte is refused."""
 
 _WANTED = "a value is not of the type that the policy declares: {} is wanted"
 _WORDS = '; where values are words, declare type = "category"'

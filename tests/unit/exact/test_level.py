@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metricdp.errors import LevelError
+from metricdp.exact.balls import Real, precision
 from metricdp.exact.level import Level, ln, rational
 from metricdp.metrics import absolute
 from metricdp.metrics.reading import metric_in_words
@@ -134,3 +135,13 @@ def test_a_long_text_is_read_in_one_way(text):
     """Digits were read as before and after a point that is not there, in every way: for minutes."""
     with pytest.raises(LevelError):
         Level.parse(text)
+
+
+@pytest.mark.parametrize("power", [3, 20, 60, 99])
+def test_a_logarithm_near_zero_keeps_its_digits(power):
+    """At any precision, since what is read of it is a scale of noise."""
+    level = ln(1 + Fraction(1, 10**power))
+    with precision(96):
+        value = level.ball()
+        assert value.rad() * 2**90 < value.mid()
+    assert float(Real(level.ball)) == pytest.approx(10.0**-power, rel=10.0**-2)

@@ -44,6 +44,23 @@ def test_quick_and_slow_agree(case):
     assert quick_tally.refined <= quick_tally.draws * 1e-2 + 10, "the quick path is not quick"
 
 
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        mdp.laplace(mdp.ln(1 + Fraction(1, 10**26)) * mdp.metrics.absolute()),
+        mdp.geometric(mdp.ln(1 + Fraction(1, 10**26)) * mdp.metrics.absolute(), step=10**20),
+    ],
+    ids=["laplace", "geometric"],
+)
+def test_quick_and_slow_agree_where_a_logarithm_is_near_zero(mechanism):
+    """The float of the noise's scale has all its digits, however near to 1 the factor is that the level keeps."""
+    with seeded(11):
+        quick, _ = mechanism.release_cells(np.zeros(500))
+    with seeded(11), decide_all_by_balls():
+        slow, _ = mechanism.release_cells(np.zeros(500))
+    assert np.array_equal(quick, slow)
+
+
 class Chosen(Source):
     """A source that first gives the words it was handed, then those of a seeded stream."""
 

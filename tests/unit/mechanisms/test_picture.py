@@ -1,12 +1,13 @@
 """Pictures as data: what they show is the noise."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import UnsupportedMetricError
+from metricdp.errors import ArgumentError, UnsupportedMetricError
 from metricdp.mechanisms.picture import short_number
 
 m = mdp.metrics
@@ -96,3 +97,18 @@ def test_short_numbers():
 def test_a_channel_without_noise():
     shown = mdp.channels.Channel.from_matrix("ab", "ab", [[1, 0], [0, 1]]).picture()
     assert (shown.shape, shown.places.tolist(), shown.heights.tolist()) == ("bars", [0.0], [1.0])
+
+
+def test_noise_that_floats_take_for_none_or_for_endless():
+    """A flip of a set's element of exp(-1000), and steps of which 10^20 are likely."""
+    assert mdp.set_response("abc", 1000).picture().heights[0] == 1
+    assert mdp.geometric(Fraction(1, 10**20) * m.absolute()).picture().shape == "curve"
+
+
+@pytest.mark.parametrize(
+    "level", [10**400, Fraction(1, 10**400), 5e-324, 1e160], ids=["10^400", "10^-400", "5e-324", "1e160"]
+)
+def test_levels_that_no_grid_fits_are_refused_when_a_mechanism_is_made(level):
+    for unit in (m.absolute(), m.euclidean()):
+        with pytest.raises(ArgumentError, match="give a level between"):
+            mdp.laplace(level * unit)

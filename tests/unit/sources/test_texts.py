@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metricdp.errors import DataError
 from metricdp.sources.dialect import Dialect
-from metricdp.sources.texts import DIGITS, days, fractions, integers, moments, numbers
+from metricdp.sources.texts import DIGITS, FLOAT, days, fractions, integers, moments, numbers
 
 
 def array(*words):
@@ -40,7 +40,7 @@ def test_numbers_are_exact_or_refused(wide, plain):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_of_objects_are_exact(number):
-    assert exact(array("1.5", "=" + number.hex())) == [Fraction(3, 2), Fraction(number)]
+    assert exact(array("1.5", FLOAT + number.hex())) == [Fraction(3, 2), Fraction(number)]
 
 
 @given(st.integers())

@@ -291,7 +291,7 @@ class ApproximateLaplace(LineMechanism):
 
 
 def _approximate_rate(bounds: Bounds, epsilon: Level, delta: Fraction) -> arb:
-    return (epsilon.ball() - 2 * ball(1 - delta).log()) / ball(bounds[1] - bounds[0])
+    return (epsilon.ball() - 2 * ball(-delta).log1p()) / ball(bounds[1] - bounds[0])
 
 
 def approximate_laplace(
