@@ -56,7 +56,7 @@ def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
     if aggregate.through is not None or aggregate.column not in policy.names:
         return None
     low, high = map(Fraction, bounds_of(policy.column(aggregate.column)))
-    return policy.most * (max(high, Fraction(0)) - min(low, Fraction(0)))
+    return Fraction(policy.most) * (max(high, Fraction(0)) - min(low, Fraction(0)))
 
 
 def _answer(expression: Expression, row: tuple[TableAnswer, ...]) -> TableAnswer:
