@@ -234,7 +234,7 @@ class Asking:
             fewest: how many there are at least, where somebody knows; see `widest_average`.
             confidence: of each error bar.
         """
-        known = self._public_counts | dict(fewest or {})
+        known = self.public_counts | dict(fewest or {})
         allocation = None if self.linear is None else self.linear.allocate()
         alone = None if self.linear is None or allocation is None else single(self.linear, allocation)
         noisy = {amount: self._noisy(place, allocation, alone) for place, amount in enumerate(self.amounts)}
@@ -262,7 +262,7 @@ class Asking:
         return bars
 
     @property
-    def _public_counts(self) -> dict[Amount, Fraction]:
+    def public_counts(self) -> dict[Amount, Fraction]:
         """The number of all records, where it is public."""
         whole = self.policy.absent is None and self.select.where is None and not self.select.groups
         return {Amount("count", None, 0): Fraction(self.policy.most)} if whole else {}
@@ -335,9 +335,7 @@ class Asking:
                     for needed in [self.amounts_of(aggregate, group)]
                 ]
         return shown_answers(
-            self.select,
-            self.policy,
-            self.division.labels,
+            self,
             tuple(zip(*(columns[one.name] for one in self.select.aggregates), strict=True)),
             *(tuple(claimed(part, columns) for part in parts), self.columns, self.guarantee),
             *(float(CONFIDENCE), noise_source().private),

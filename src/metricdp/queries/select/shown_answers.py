@@ -6,42 +6,68 @@ import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+<<<<<<< HEAD
 from fractions import Fraction
 from typing import Any
+=======
+from typing import TYPE_CHECKING, Any
+>>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
 
 import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.sql.expressions import Asked, Expression
+<<<<<<< HEAD
 from metricdp.policies.sql.statements import Aggregate
 from metricdp.queries.select.rolled_up import rolled_up
+=======
+from metricdp.queries.select.amounts import Amount
+>>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
 from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer, TableAnswers
 from metricdp.queries.select.totals import bounds_of
 
+if TYPE_CHECKING:
+    from metricdp.queries.select.asking import Asking
+
 __all__ = ["asked_names", "shown_answers"]
 
-Labels = tuple[tuple[str, ...], ...]
 Rows = tuple[tuple[TableAnswer, ...], ...]
 
+Amounts = tuple[Amount | None, ...]
+"""What an answer is made of, in the first group; None for a number that is public."""
 
-def shown_answers(
-    select: Any, policy: Any, labels: tuple[tuple[str, ...], ...], rows: Rows, *rest: Any
-) -> TableAnswers:
+
+def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
     """The answers as the question shows them, from the noisy numbers of all its groups.
 
     What comes after the noise costs nothing and tells nothing more: it is computed from what is released.
     """
+<<<<<<< HEAD
     asked = labels, rows
     if select.kept.totals:
         labels, rows = rolled_up(labels, rows, [_span(one, policy) for one in select.aggregates])
     computed = tuple(tuple(_answer(one.inner, row) for one in select.shown) for row in rows)
     places: Sequence[int] = range(len(labels))
+=======
+    select, labels = asking.select, asking.division.labels
+    made_of = [
+        tuple(None if amount in asking.public_counts else amount for amount in asking.amounts_of(one, 0))
+        for one in select.aggregates
+    ]
+    computed = tuple(tuple(_answer(one.inner, row, made_of) for one in select.shown) for row in rows)
+    places = range(len(labels))
+>>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
     if select.kept.having is not None or select.kept.order or select.kept.limit is not None or select.kept.offset:
-        places = select.kept.places(labels, [[_number(one.value) for one in row] for row in rows])
+        places = select.kept.places(labels, [[_number(one.value) for one in row] for row in rows])  # type: ignore[assignment]
     shown = tuple(computed[place] for place in places)
+<<<<<<< HEAD
     found = TableAnswers(select, policy, tuple(labels[place] for place in places), shown, *rest)
     return found if shown == asked[1] else replace(found, asked=asked)
+=======
+    found = TableAnswers(select, asking.policy, tuple(labels[place] for place in places), shown, *rest)
+    return found if shown == rows else replace(found, asked=(labels, rows))
+>>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
 
 
 def asked_names(answers: TableAnswers) -> tuple[str, ...]:
@@ -49,6 +75,7 @@ def asked_names(answers: TableAnswers) -> tuple[str, ...]:
     return tuple(one.name for one in answers.select.aggregates)
 
 
+<<<<<<< HEAD
 def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
     """How much a count or a sum can differ at most; None where the function of a column is summed."""
     if aggregate.kind == "count":
@@ -60,6 +87,9 @@ def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
 
 
 def _answer(expression: Expression, row: tuple[TableAnswer, ...]) -> TableAnswer:
+=======
+def _answer(expression: Expression, row: tuple[TableAnswer, ...], made_of: Sequence[Amounts]) -> TableAnswer:
+>>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
     if isinstance(expression, Asked):
         return row[expression.place]
     used = sorted(expression.asked())
@@ -67,9 +97,52 @@ def _answer(expression: Expression, row: tuple[TableAnswer, ...]) -> TableAnswer
         raise ArgumentError("days are not computed with: ask for them as they are")
     values = [_number(one.value) for one in row]
     value = float(expression.of(values))
-    bar = spread(expression.of, values, {place: row[place].error_bar for place in used})
+    bars = {place: row[place].error_bar for place in used}
+    bar = spread(expression.of, values, bars, _together(expression, values, bars, made_of))
     tells = all(row[place].tells for place in used) and math.isfinite(value)
     return TableAnswer(value, bar, tells)
+
+
+def _together(
+    expression: Expression, values: list[float], bars: dict[int, float], made_of: Sequence[Amounts]
+) -> list[dict[int, float]]:
+    """The numbers that move the result the same way when a noisy sum or count is off that they have in common.
+
+    Where they move it against each other, they are taken for independent, which is no less.
+    """
+    felt = {place: _felt(made_of[place], values[place]) for place, bar in bars.items() if bar > 0}
+    slopes: dict[int, float] = {}
+    groups: list[dict[int, float]] = []
+    for place, own in felt.items():
+        if not any(own.keys() & others.keys() for other, others in felt.items() if other != place):
+            continue
+        ends = [
+            float(expression.of([*values[:place], end, *values[place + 1 :]])) for end in _ends(values, bars, place)
+        ]
+        slopes[place] = float(np.nan_to_num(np.sign(ends[1] - ends[0])))
+        added = {amount: slopes[place] * sign for amount, sign in own.items()}
+        joined = {place: slopes[place]}
+        for group in [*groups]:
+            known = ((amount, slopes[other] * felt[other][amount]) for other in group for amount in felt[other])
+            if any(added.get(amount, 0.0) * sign > 0 for amount, sign in known):
+                groups.remove(group)
+                joined |= group
+        groups.append(joined)
+    return [group for group in groups if len(group) > 1]
+
+
+def _ends(values: list[float], bars: dict[int, float], place: int) -> tuple[float, float]:
+    return values[place] - bars[place], values[place] + bars[place]
+
+
+def _felt(amounts: Amounts, value: float) -> dict[Amount, float]:
+    """The noisy sums and counts that a number is made of, each with the way in which the number goes with it."""
+    if len(amounts) > 2 or not amounts or amounts[0] is None:
+        return {}
+    felt = {amounts[0]: 1.0}
+    if len(amounts) == 2 and amounts[1] is not None:
+        felt[amounts[1]] = float(np.sign(float(amounts[0].centre) - value))
+    return felt
 
 
 def _number(value: Any) -> float:

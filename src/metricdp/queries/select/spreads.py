@@ -16,7 +16,12 @@ _HALF = 40
 _POINTS = 4096
 
 
-def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bars: Mapping[int, float]) -> float:
+def spread(
+    compute: Callable[[Sequence[Any]], Any],
+    values: Sequence[float],
+    bars: Mapping[int, float],
+    together: Sequence[Mapping[int, float]] = (),
+) -> float:
     """Half the width of an interval around ``compute(values)`` that holds the truth with 95%.
 
     Each number is off by noise with two sides like Laplace's, of which its error bar is the 95% point, and independent
@@ -28,6 +33,8 @@ def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bar
         compute: from numbers, or arrays of them, one for each place.
         values: the noisy numbers.
         bars: the error bars of those that it depends on, by their places.
+        together: numbers that share noise, by their places, each with the direction, 1 or -1, in which it is off where
+            the others are: they are taken to be off by the same part of their bars.
 
     >>> round(spread(lambda x: x[0] - x[1], [5.0, 3.0], {0: 3.0, 1: 0.0}), 1)
     3.0
@@ -36,19 +43,25 @@ def spread(compute: Callable[[Sequence[Any]], Any], values: Sequence[float], bar
     centre = float(compute(list(values)))
     if not noisy or not math.isfinite(centre):
         return 0.0 if not noisy else math.inf
+    groups = [[place for place in group if place in noisy] for group in together]
+    direction = {place: sign for group in together for place, sign in group.items()}
+    groups = [group for group in groups if group] + [[place] for place in noisy if place not in direction]
     moved: list[Any] = list(values)
-    if len(noisy) == 1:
-        (place,) = noisy
-        moved[place] = values[place] + np.array([-1.0, 1.0]) * bars[place]
+
+    def move(group: Sequence[int], errors: Callable[[float], Any]) -> None:
+        for place in group:
+            moved[place] = values[place] - errors(bars[place]) * direction.get(place, 1.0)
+
+    if len(groups) == 1:
+        move(groups[0], lambda bar: np.array([-bar, bar]))
         ends = np.abs(np.asarray(compute(moved), dtype=np.float64) - centre)
         return float(ends.max()) if np.isfinite(ends).all() else math.inf
-    if len(noisy) == 2:
-        one, two = noisy
-        moved[one] = values[one] - _errors(bars[one])[:, np.newaxis]
-        moved[two] = values[two] - _errors(bars[two])
+    if len(groups) == 2:
+        move(groups[0], lambda bar: _errors(bar)[:, np.newaxis])
+        move(groups[1], _errors)
     else:
-        for place, parts in zip(noisy, _even(len(noisy)), strict=True):
-            moved[place] = values[place] - _error_at(parts, bars[place])
+        for group, parts in zip(groups, _even(len(groups)), strict=True):
+            move(group, lambda bar, parts=parts: _error_at(parts, bar))  # type: ignore[misc]
     away = np.abs(np.asarray(compute(moved), dtype=np.float64) - centre).ravel()
     away = np.where(np.isnan(away), np.inf, away)
     ordered = np.sort(away)

@@ -45,9 +45,7 @@ def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
             if any(name in called for name in part["answers"])
         )
         return shown_answers(
-            asking.select,
-            asking.policy,
-            asking.division.labels,
+            asking,
             rows,
             parts,
             asking.columns,

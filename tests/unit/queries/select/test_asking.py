@@ -3,6 +3,7 @@
 import datetime as dt
 import itertools
 import math
+import re
 from fractions import Fraction
 
 import duckdb
@@ -523,3 +524,43 @@ def test_numbers_of_the_same_name_are_not_mixed_up():
     assert [round(one.value) for one in answers.found[0]] == [2, 3]
     answers = ask(people, policy, "select sum(age) as \"count(*)\", count(*) + 0 as n from people where sex = 'F'")
     assert [round(one.value) for one in answers.found[0]] == [83, 3]
+
+
+@pytest.mark.parametrize(
+    ("computed", "wide"),
+    [
+        ("avg(x) + avg(y)", True),
+        ("(avg(x) + avg(y) + avg(z)) / 3", False),
+        ("avg(x) - avg(z)", True),
+        ("avg(x) - avg(y)", False),
+        ("sum(x) / 10 + avg(x)", True),
+        ("count(*) + avg(z)", True),
+        ("count(*) * avg(x)", False),
+    ],
+)
+def test_error_bars_of_what_shares_a_noisy_number(computed, wide):
+    """Averages by one noisy count are off together: so far as that moves the result one way, their bars add up."""
+    columns = "".join(f'{name} = {{type = "integer", bounds = [0, 100], missing = "refuse"}}\n' for name in "xyz")
+    size = 'capacity = 5000\nstandard = {epsilon = 1, neighbours = "add or remove"}'
+    table = pa.table({"x": [95] * 900, "y": [90] * 900, "z": [5] * 900})
+    names = re.findall(r"\w+\([\w*]+\)", computed)
+    asked = f"select {computed} as found, {', '.join(names)} from t"
+    (found,) = ask(table, Policy.parse(f"format = 2\n{size}\n[columns]\n{columns}"), asked).found
+    bars = [one.error_bar for one in found]
+    if wide:
+        bars[1] /= 10 if computed.startswith("sum") else 1
+        assert bars[0] == pytest.approx(sum(bars[1:]))
+    else:
+        by = 1 / 3 if "/ 3" in computed else 1
+        moved = bars[1:] if "*" not in computed[8:] else [bars[1] * found[2].value, bars[2] * found[1].value]
+        assert bars[0] < 0.95 * by * sum(moved)
+
+
+def test_a_count_that_is_public_is_no_noise_to_share():
+    columns = "".join(
+        f'{name} = {{type = "integer", bounds = [0, 100], epsilon = 1, missing = "refuse"}}\n' for name in "xy"
+    )
+    table = pa.table({"x": [95] * 900, "y": [90] * 900})
+    policy = Policy.parse(f"format = 2\nrecords = 900\n[columns]\n{columns}")
+    (found,) = ask(table, policy, "select avg(x) + avg(y) as both, avg(x), avg(y) from t").found
+    assert found[0].error_bar < 0.95 * (found[1].error_bar + found[2].error_bar)
