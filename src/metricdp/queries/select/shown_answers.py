@@ -6,23 +6,16 @@ import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-<<<<<<< HEAD
 from fractions import Fraction
-from typing import Any
-=======
 from typing import TYPE_CHECKING, Any
->>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
 
 import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.sql.expressions import Asked, Expression
-<<<<<<< HEAD
 from metricdp.policies.sql.statements import Aggregate
-from metricdp.queries.select.rolled_up import rolled_up
-=======
 from metricdp.queries.select.amounts import Amount
->>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
+from metricdp.queries.select.rolled_up import rolled_up
 from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer, TableAnswers
 from metricdp.queries.select.totals import bounds_of
@@ -43,31 +36,21 @@ def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
 
     What comes after the noise costs nothing and tells nothing more: it is computed from what is released.
     """
-<<<<<<< HEAD
+    select, policy, labels = asking.select, asking.policy, asking.division.labels
     asked = labels, rows
     if select.kept.totals:
         labels, rows = rolled_up(labels, rows, [_span(one, policy) for one in select.aggregates])
-    computed = tuple(tuple(_answer(one.inner, row) for one in select.shown) for row in rows)
-    places: Sequence[int] = range(len(labels))
-=======
-    select, labels = asking.select, asking.division.labels
     made_of = [
         tuple(None if amount in asking.public_counts else amount for amount in asking.amounts_of(one, 0))
         for one in select.aggregates
     ]
     computed = tuple(tuple(_answer(one.inner, row, made_of) for one in select.shown) for row in rows)
-    places = range(len(labels))
->>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
+    places: Sequence[int] = range(len(labels))
     if select.kept.having is not None or select.kept.order or select.kept.limit is not None or select.kept.offset:
-        places = select.kept.places(labels, [[_number(one.value) for one in row] for row in rows])  # type: ignore[assignment]
+        places = select.kept.places(labels, [[_number(one.value) for one in row] for row in rows])
     shown = tuple(computed[place] for place in places)
-<<<<<<< HEAD
     found = TableAnswers(select, policy, tuple(labels[place] for place in places), shown, *rest)
     return found if shown == asked[1] else replace(found, asked=asked)
-=======
-    found = TableAnswers(select, asking.policy, tuple(labels[place] for place in places), shown, *rest)
-    return found if shown == rows else replace(found, asked=(labels, rows))
->>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
 
 
 def asked_names(answers: TableAnswers) -> tuple[str, ...]:
@@ -75,7 +58,6 @@ def asked_names(answers: TableAnswers) -> tuple[str, ...]:
     return tuple(one.name for one in answers.select.aggregates)
 
 
-<<<<<<< HEAD
 def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
     """How much a count or a sum can differ at most; None where the function of a column is summed."""
     if aggregate.kind == "count":
@@ -86,10 +68,7 @@ def _span(aggregate: Aggregate, policy: Any) -> Fraction | None:
     return Fraction(policy.most) * (max(high, Fraction(0)) - min(low, Fraction(0)))
 
 
-def _answer(expression: Expression, row: tuple[TableAnswer, ...]) -> TableAnswer:
-=======
 def _answer(expression: Expression, row: tuple[TableAnswer, ...], made_of: Sequence[Amounts]) -> TableAnswer:
->>>>>>> 14c08ec (Error bars of what is computed from answers that share noise: averages by one noisy count are off together)
     if isinstance(expression, Asked):
         return row[expression.place]
     used = sorted(expression.asked())
