@@ -32,3 +32,17 @@ def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)#\s]+)", text):
         if "://" not in link:
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def made_by(page):
+    """The files that the commands of a page make in the folder of the clone."""
+    text = page.read_text(encoding="utf-8").partition("\ncd ")[0]  # what comes after is done elsewhere
+    return set(re.findall(r"(?:-o|--report|--out) (\S+)", "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))))
+
+
+def test_who_goes_on_after_the_readme_finds_no_file_in_the_way():
+    first = made_by(ROOT / "README.md")
+    assert "released.parquet" in first
+    for page in (ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))):
+        if not page.name.startswith(("cookbook", "tables-in")):  # of tables that the reader has
+            assert not first & made_by(page), page.name

@@ -59,6 +59,10 @@ pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px
 .limits li { margin-bottom: .6rem; } .overflow { overflow-x: auto; }
 footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--rule); color: var(--soft);
   font-size: .85rem; overflow-wrap: anywhere; }
+@media (max-width: 30rem) { .formula tr { display: grid; grid-template-columns: max-content minmax(0, 1fr); }
+  .formula td, .views td:nth-child(n), .views th:nth-child(n) { white-space: normal; }
+  .formula td:first-child { width: 6.2rem; } .formula td:last-child { grid-column: 2; }
+  .views { font-size: .85rem; } .views th, .views td { padding: .25rem .3rem .25rem 0; vertical-align: bottom; } }
 @media print { body { max-width: none; padding: 0; } }
 """
 
