@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import time
@@ -11,9 +12,9 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from metricdp.errors import ServiceError
+from metricdp.errors import ArgumentError, FileError, ServiceError
 from metricdp.sources.whole_files import appearing
 
 __all__ = ["Client"]
@@ -34,6 +35,11 @@ class Client:
     token: str = field(repr=False)
     timeout: float = 60.0
     pause: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.url, str) and self.url.startswith(("http://", "https://"))):
+            raise ArgumentError("the url of a service begins with http:// or https://")
+        _refuse_unprintable(self.token, "a token")
 
     def release(self, mechanism: str, subject: str, secrets: list[Any], *, key: str | None = None) -> list[Any]:
         """Release secrets of one subject; under a ``key``, the same request again gives the same answer and is free."""
@@ -70,7 +76,7 @@ class Client:
         path = Path(source)
         form = "csv.gz" if path.name.lower().endswith(".csv.gz") else path.suffix.lower().removeprefix(".")
         query = urllib.parse.urlencode({"table": table, "form": form})
-        with path.open("rb") as body:
+        with _opened(path) as body:
             job = self._call("POST", f"/sanitize?{query}", body, key)
         while job["state"] in ("uploading", "running"):
             time.sleep(self.pause)
@@ -87,15 +93,23 @@ class Client:
         return self._call("POST", "/verify", {"channel": channel, "metric": metric})
 
     def _call(self, method: str, path: str, body: Any = None, key: str | None = None) -> dict[str, Any]:
-        return dict(json.loads(self._answer(method, path, body, key))["result"])
+        content = self._answer(method, path, body, key)
+        try:
+            return dict(json.loads(content)["result"])
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ServiceError(200, "Unknown", "what answers at this address is no service of metricdp") from None
 
     def _answer(self, method: str, path: str, body: Any = None, key: str | None = None) -> bytes:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         if key is not None:
+            _refuse_unprintable(key, "a key")
             headers["Idempotency-Key"] = key
         data = body
         if isinstance(body, dict):
-            data = json.dumps(body).encode()
+            try:
+                data = json.dumps(body).encode()
+            except (TypeError, ValueError, RecursionError):
+                raise ArgumentError("what is sent is made of text, numbers, lists and dicts") from None
         elif body is not None:  # a file, sent as it is read
             headers |= {
                 "Content-Type": "application/octet-stream",
@@ -103,14 +117,24 @@ class Client:
             }
         request = urllib.request.Request(self.url.rstrip("/") + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+            with _OPENER.open(request, timeout=self.timeout) as answer:
                 return bytes(answer.read())
         except urllib.error.HTTPError as error:
             raise _told(error) from None
-        except (urllib.error.URLError, TimeoutError) as error:
-            raise ServiceError(
-                0, "Unreachable", f"the service does not answer: {getattr(error, 'reason', error)}"
-            ) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error) if isinstance(error, OSError) else "the answer broke off"
+            raise ServiceError(0, "Unreachable", f"the service does not answer: {reason}") from None
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    """Follows nobody to another address: the token would go there, too."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """None."""
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stays)
 
 
 def _told(error: urllib.error.HTTPError) -> ServiceError:
@@ -119,3 +143,16 @@ def _told(error: urllib.error.HTTPError) -> ServiceError:
         return ServiceError(error.code, told["kind"], told["message"])
     except (ValueError, KeyError, TypeError):
         return ServiceError(error.code, "Unknown", "the service answered with an error")
+
+
+def _refuse_unprintable(text: str, what: str) -> None:
+    """Refuse what cannot stand in a header, without showing it."""
+    if not (isinstance(text, str) and text.isascii() and text.isprintable()):
+        raise ArgumentError(f"{what} is made of letters, digits and signs of ASCII")
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise FileError(f"{path.name} cannot be read: {error.strerror}") from None

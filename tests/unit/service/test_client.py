@@ -1,8 +1,12 @@
 """The client against a real server."""
 
+import contextlib
+import socket
+import threading
+
 import pytest
 
-from metricdp.errors import ServiceError
+from metricdp.errors import ArgumentError, FileError, ServiceError
 from metricdp.service.client import Client
 
 
@@ -24,3 +28,66 @@ def test_it_calls_every_verb(service):
 def test_nobody_there():
     with pytest.raises(ServiceError, match="does not answer"):
         Client("http://127.0.0.1:9", "token", timeout=2).balance()
+
+
+@contextlib.contextmanager
+def answering(*replies):
+    """A server that answers so, and what it was sent."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sent = []
+
+        def answer():
+            for reply in replies:
+                connection, _ = server.accept()
+                with connection:
+                    sent.append(connection.recv(65536))
+                    connection.sendall(reply)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", sent
+        thread.join(5)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"\x00garbage\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>",
+        b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"result":[1]}',
+        b"HTTP/1.1 502 Bad\r\nContent-Length: 3\r\n\r\nbad",
+    ],
+)
+def test_an_answer_that_is_none_or_breaks_off(reply):
+    with answering(reply) as (url, _), pytest.raises(ServiceError):
+        Client(url, "token", timeout=5).balance()
+
+
+def test_the_token_is_sent_to_no_other_address():
+    with answering(b"") as (other, stolen):
+        moved = f"HTTP/1.1 302 Found\r\nLocation: {other}/\r\nContent-Length: 0\r\n\r\n".encode()
+        with answering(moved) as (url, _), pytest.raises(ServiceError):
+            Client(url, "token", timeout=5).balance()
+        assert stolen == []
+        socket.create_connection(("127.0.0.1", int(other.rpartition(":")[2]))).close()
+
+
+def test_what_cannot_be_sent_is_refused_in_our_words(tmp_path):
+    for url, token in (
+        ("nowhere", "token"),
+        ("file:///etc", "token"),
+        ("http://x", "secret\nHost: y"),
+        ("http://x", "\u2603"),
+    ):
+        with pytest.raises(ArgumentError) as caught:
+            Client(url, token)
+        assert "secret" not in str(caught.value)
+    client = Client("http://127.0.0.1:9", "token", timeout=2)
+    with pytest.raises(ArgumentError, match="a key"):
+        client.release("place", "rider", [1], key="\u2603")
+    with pytest.raises(ArgumentError, match="what is sent"):
+        client.release("place", "rider", [{1, 2}])
+    with pytest.raises(FileError, match="cannot be read"):
+        client.sanitize("people", tmp_path / "nowhere.csv", tmp_path / "out.parquet")
