@@ -43,7 +43,7 @@ class Foresight:
         within: how far the answer may be off, where that was asked.
         factor: by what the levels of the columns would be multiplied, for the strongest protection that leaves the
             answers within that; 1 is the policy as it is, more is less private. None where nothing was asked, infinity
-            where no level suffices.
+            where no level suffices, 0 where any does.
         levels: for each column that the question hangs on, the level that suffices, in words.
     """
 
@@ -86,6 +86,8 @@ class Foresight:
         wanted = shown(self.within)
         if math.isinf(self.factor):
             return ["", f"No level leaves the answers within {wanted}: ask about more rows, or something coarser."]
+        if self.factor == 0:
+            return ["", f"Within {wanted}: any level suffices, however strong the protection."]
         said = "suffices, and stronger protection would, too" if self.suffices else "does not suffice"
         head = f"Within {wanted}: the policy as it is {said}. The strongest protection that suffices:"
         return ["", head, *(f"    {name}: {words}" for name, words in self.levels)]
@@ -153,8 +155,8 @@ def foresee(
     if within is None:
         return Foresight(found, assumed)
     factor = search.least_factor(within)
-    levels = tuple((name, _level_words(search.policy, name, factor)) for name in search.columns)
-    return Foresight(found, assumed, within, factor, () if math.isinf(factor) else levels)
+    levels = tuple((name, _level_words(search.policy, name, factor)) for name in search.columns if factor)
+    return Foresight(found, assumed, within, factor, () if factor == 0 or math.isinf(factor) else levels)
 
 
 class _UnreadTable(ReleasedTable):
@@ -187,13 +189,13 @@ class _Search:
         return max(_half(one) for one in self.at(factor))
 
     def least_factor(self, within: float) -> float:
-        """The least factor that suffices, to a hundredth; infinite where none does."""
+        """The least factor that suffices, to a hundredth; infinite where none does, 0 where any does."""
         low, high = 1.0, 1.0
         if self.half(1.0) <= within:
             while self.half(low) <= within:
                 low, high = low / 4, low
                 if low < 1e-6:
-                    return low
+                    return 0.0
         else:
             while self.half(high) > within:
                 low, high = high, high * 4

@@ -27,7 +27,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
 from metricdp.policies.types._line import OnALine
 
-__all__ = ["ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
+__all__ = ["EDITED", "ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
 
 MOST_POINTS = 1200
 """Secrets that are counted one by one; where there are more, they lie between the points of a grid."""
@@ -37,6 +37,8 @@ MOST_OUTPUTS = 400
 
 MOST_LISTED = 16_384
 """Values of a category beyond which its law, one number for each two of them, is refused."""
+
+EDITED = "no release under this policy has such a value: the table was edited, or released under another policy"
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -384,8 +386,7 @@ def check_values(law: LineLaw, values: Floats, absent: Booleans) -> None:
         first, last = law.noise.end_cells
         wrong |= ~absent & ((nearest < first - 0.5 - room) | (nearest > last + 0.5 + room))
     if wrong.any():
-        rule = "no release under this policy has such a value: the table was edited, or released under another policy"
-        problem: DataError = OutOfDomainError(rule, int(np.argmax(wrong)))
+        problem: DataError = OutOfDomainError(EDITED, int(np.argmax(wrong)))
         raise ColumnError(law.name, problem)
 
 

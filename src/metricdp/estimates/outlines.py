@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metricdp.errors import ArgumentError
-from metricdp.estimates.laws import Outline
+from metricdp.errors import ArgumentError, ColumnError, OutOfDomainError
+from metricdp.estimates.laws import EDITED, Outline
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.policies.column_type import ColumnType
@@ -75,7 +75,10 @@ def outlines_of(
                 values, absent = (
                     column.measured(given[0]) if isinstance(column, OnALine) else kept_numbers(name, given[0])
                 )
-                known = values[~absent]
+                endless = ~np.isfinite(values)
+                if column.release == "noise" and endless.any():
+                    raise ColumnError(name, OutOfDomainError(EDITED, rows + int(np.argmax(endless))))
+                known = values[~absent & ~endless]
                 if len(known):
                     low, high = ends[name]
                     ends[name] = min(low, float(known.min())), max(high, float(known.max()))

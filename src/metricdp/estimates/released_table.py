@@ -116,7 +116,7 @@ def read_released(
     else:
         rules = _claimed(claim)
     doubts = _doubts(claim, rules) if claim is not None and policy is not None else ()
-    private = bool(claim.get("private", True)) if claim is not None else True
+    private = claim is None or claim.get("private", True) is True
     with kept(released, Declared(dialect=rules.dialect), engine) as source:
         yield ReleasedTable(source, rules, engine, private, doubts)
 

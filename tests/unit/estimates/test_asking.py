@@ -411,3 +411,12 @@ def test_it_is_said_that_naive_is_as_good_where_correcting_moves_less_than_noise
         found = estimate(released, "select count(*) where smokes = true", policy=policy).only
         assert found.naive_is_as_good is good
         assert any("as good" in note for note in found.notes) is good
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf")])
+@pytest.mark.parametrize("question", ["select avg(x)", "select median(x)", "select count(*) where x > 3"])
+def test_an_infinite_number_is_no_release(value, question):
+    policy = {"format": 2, "columns": {"x": {"type": "number", "within": 3}}}
+    table = pa.table({"x": [1.0, 2.0, value]})
+    with pytest.raises(ColumnError, match="row 2: no release under this policy has such a value"):
+        estimate(table, question, policy=policy)

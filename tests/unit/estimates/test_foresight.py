@@ -133,3 +133,10 @@ def test_assumptions_are_printed_and_values_are_not():
 def test_what_cannot_be_foreseen_is_refused(question, more, words):
     with pytest.raises(ArgumentError, match=words):
         foresee(POLICY, question, **{"rows": 100} | more)
+
+
+def test_what_hangs_on_no_level_is_said_to():
+    policy = {"format": 2, "columns": {"x": {"type": "number", "within": 3, "bounds": [0, 10], "missing": "refuse"}}}
+    found = foresee(policy, "select count(*)", rows=1000, within=5)
+    assert (found.factor, found.levels) == (0, ())
+    assert "any level suffices" in str(found)
