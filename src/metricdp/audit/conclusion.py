@@ -43,4 +43,5 @@ def conclude(rounds: Rounds) -> Evidence:
         notes=tuple(notes),
         importable=rounds.box.importable,
         imports=rounds.box.imports,
+        failures=any(hunt.failures for hunt in rounds.hunts),
     )

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from metricdp.audit.reproduction import program
 from metricdp.metrics import Metric
 
 __all__ = ["Evidence", "Searched", "Tested"]
@@ -115,6 +116,9 @@ class Evidence:
         seconds: how long it took.
         ended: why it ended.
         notes: what else there is to know.
+        box: its name.
+        importable, imports: code that gives a function of one secret, where there is such code, and its imports.
+        failures: whether some calls gave an error, or hung, instead of a release.
     """
 
     scale_at_least: float
@@ -134,6 +138,7 @@ class Evidence:
     notes: tuple[str, ...] = ()
     importable: str | None = None
     imports: tuple[str, ...] = ()
+    failures: bool = False
 
     @property
     def holds(self) -> bool:
@@ -198,29 +203,7 @@ class Evidence:
     @property
     def code(self) -> str:
         """A program that shows it again: it needs ``release``, a function of one secret, where the box has no name."""
-        test = self.best
-        if test is None:
-            return "# no event was tested"
-        box = (
-            f"release = {self.importable}" if self.importable else "# release = the box: one secret in, one release out"
-        )
-        return "\n".join(
-            [
-                "import numpy as np",
-                "import metricdp as mdp",
-                "from metricdp.audit.events import machine as m",
-                *self.imports,
-                box,
-                *([f"d = mdp.metrics.Metric.from_toml({self.metric.to_toml()!r})"] if "d.unit" in test.code else []),
-                f"x, y = {test.pair[0]!r}, {test.pair[1]!r}  # {test.distance:.6g} apart",
-                f"draws = {max(1000, min(test.calls, 100_000))}",
-                "",
-                "",
-                *_function("event", test.code),
-                *([] if test.mirror_code is None else _function("mirror", test.mirror_code)),
-                *(_COUNTS if test.mirror_code is None else _GUESSES),
-            ]
-        )
+        return program(self)
 
     def to_json(self) -> dict[str, Any]:
         """The evidence as plain values for JSON; an infinite scale is written "infinite"."""
@@ -258,32 +241,6 @@ class Evidence:
         lines = "".join(f"<li>{html.escape(line)}</li>" for line in str(self).splitlines() if line.strip())
         code = html.escape(self.code)
         return f"<b>{verdict}</b><ul>{lines}</ul><details><summary>See it again</summary><pre>{code}</pre></details>"
-
-
-_COUNTS = (
-    "first = sum(bool(event(release(x))) for _ in range(draws))",
-    "second = sum(bool(event(release(y))) for _ in range(draws))",
-    "print(first, second, draws)",
-)
-_GUESSES = (  # x is guessed from the event, y from its mirror
-    "some_of_x, some_of_y = ([release(secret) for _ in range(draws)] for secret in (x, y))",
-    "right = sum(bool(event(z)) for z in some_of_x) + sum(bool(mirror(z)) for z in some_of_y)",
-    "wrong = sum(bool(event(z)) for z in some_of_y) + sum(bool(mirror(z)) for z in some_of_x)",
-    "print(right, wrong, 2 * draws)",
-)
-
-
-def _function(name: str, code: str) -> tuple[str, ...]:
-    """An event as a function."""
-    return (
-        f"def {name}(z):",
-        "    try:",
-        f"        return {code}",
-        "    except (TypeError, IndexError, KeyError):  # a release of another kind",
-        "        return False",
-        "",
-        "",
-    )
 
 
 def _number(value: float) -> float | str | None:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from metricdp.audit.boxes.box import Batch
+from metricdp.audit.events.batches import some_of
 from metricdp.audit.events.event import Event
 from metricdp.audit.events.scores import Monotone
 from metricdp.audit.events.search import Hunt
 from metricdp.audit.events.threshold import Goal, best_cut
 from metricdp.audit.events.views import View
-from metricdp.audit.events.within import Within, some_of
+from metricdp.audit.events.within import Within
 from metricdp.audit.zoom import zoom
 from metricdp.metrics import Guarantee, absolute
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,21 @@ __all__ = ["Batch", "Box", "Calls", "Failure", "Rows", "one_at_a_time", "rows"]
 CALL_LIMIT = 2.0
 """Seconds that one call may take, where a box does not say otherwise."""
 
+_LONGEST_MESSAGE = 200
 _KNOWN = 8  # calls that say how long one usually takes
 
 
 @dataclass(frozen=True, order=True)
 class Failure:
-    """What came instead of a release, such as "raised ValueError"; equal by its words."""
+    """What came instead of a release, such as "raised ValueError"; equal by its words.
+
+    Attributes:
+        words: what happened.
+        message: what the error said.
+    """
 
     words: str
+    message: str = field(default="", compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.words
@@ -116,7 +123,7 @@ class Calls(Box):
                     interrupted = True
                     break
                 except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
-                    release = Failure(f"raised {type(error).__name__}")
+                    release = Failure(f"raised {type(error).__name__}", _said(error))
                 finally:
                     watch.end()
                 seconds[number] = clock() - start
@@ -173,8 +180,8 @@ class Rows(Box):
             self._single = Calls(self._one, name=self.name)
             self.block = self._single.block
             return self._single.draw(pair, labels[: self.block])
-        if isinstance(releases, np.ndarray) and releases.dtype.names is not None:
-            releases = releases.tolist()  # records as tuples
+        if isinstance(releases, np.ndarray) and (releases.dtype.names is not None or releases.dtype.kind in "OSU"):
+            releases = releases.tolist()  # records as tuples, and things as they are
         if isinstance(releases, tuple) and releases:  # perhaps several of each secret
             parts = [np.asarray(part) for part in releases]
             if all(part.ndim and len(part) == labels.size for part in parts):
@@ -228,6 +235,13 @@ def _table(pair: tuple[Any, Any]) -> NDArray[Any] | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return table if table.dtype.kind in "biufMU" and len(table) == 2 else None
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)[:_LONGEST_MESSAGE]
+    except Exception:
+        return ""
 
 
 def _promise(function: Any) -> Guarantee | None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from metricdp.audit.boxes.box import Batch
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 

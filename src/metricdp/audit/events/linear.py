@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.audit.pace import one_thread
 from metricdp.exact.arrays import Booleans, Floats
 

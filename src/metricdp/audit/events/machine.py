@@ -5,6 +5,7 @@ Each function takes one release or an array of them, so that the code of an even
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable
 from decimal import Decimal
@@ -16,19 +17,24 @@ import numpy as np
 from metricdp.audit.boxes.box import Failure
 
 __all__ = [
+    "bit",
     "decimals",
     "distinct",
+    "fields",
     "first_largest",
     "is_single",
     "low_bits",
     "lowest_bit",
     "missing",
     "moment",
+    "nan_bits",
     "nth_number",
     "nth_place",
     "numbers",
     "numbers_among",
     "outcome",
+    "remainder",
+    "zero_sign",
 ]
 
 _MOST_NUMBERS = 4096
@@ -62,6 +68,52 @@ def low_bits(z: Any) -> Any:
     """
     found = np.atleast_1d(np.ascontiguousarray(np.asarray(z, dtype=np.float64))).view(np.int64) & 15
     return int(found.item()) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def bit(z: Any, place: int) -> Any:
+    """One of the 64 bits of a float, the lowest being 0.
+
+    >>> bit(1.0, 0), bit(-1.0, 63)
+    (0, 1)
+    """
+    values = np.atleast_1d(np.ascontiguousarray(np.asarray(z, dtype=np.float64))).view(np.uint64)
+    found = (values >> np.uint64(place)) & np.uint64(1)
+    return int(found.item()) if np.ndim(z) == 0 else found.astype(np.float64)
+
+
+def zero_sign(z: Any) -> Any:
+    """-1 for -0.0, 1 for 0.0, and NaN for everything else.
+
+    >>> zero_sign(-0.0), zero_sign(2.0)
+    (-1.0, nan)
+    """
+    values = np.asarray(z, dtype=np.float64)
+    found = np.where(values == 0, np.copysign(1.0, values), np.nan)
+    return float(found) if np.ndim(z) == 0 else found
+
+
+def nan_bits(z: Any) -> Any:
+    """The bits of a NaN below its exponent, negative where its sign is set; NaN for every number.
+
+    >>> nan_bits(np.nan) == 2**51, nan_bits(2.0)
+    (True, nan)
+    """
+    values = np.atleast_1d(np.ascontiguousarray(np.asarray(z, dtype=np.float64)))
+    bits = (values.view(np.int64) & ((1 << 52) - 1)).astype(np.float64)
+    found = np.where(np.isnan(values), np.copysign(bits, values), np.nan)
+    return float(found.item()) if np.ndim(z) == 0 else found
+
+
+def remainder(z: Any, unit: float, steps: int) -> Any:
+    """How many units a number lies above a multiple of so many units.
+
+    >>> remainder(0.75, 0.25, 2), remainder(2**60 + 1, 1, 2)
+    (1, 1)
+    """
+    if isinstance(z, int):
+        return z % steps
+    found = np.mod(np.rint(np.asarray(z, dtype=np.float64) / unit), steps)
+    return int(found) if np.ndim(z) == 0 and np.isfinite(found) else found
 
 
 def decimals(z: Any) -> Any:
@@ -186,6 +238,9 @@ def _flatten(z: Any, found: list[float], depth: int) -> None:
         return
     if hasattr(z, "to_numpy"):  # a column or a table of pandas or Polars
         z = z.to_numpy()
+    if isinstance(z, (np.datetime64, np.timedelta64)):
+        found.append(math.nan if np.isnat(z) else float(z.astype(np.int64)))
+        return
     if isinstance(z, (np.ndarray, np.generic)):
         z = z.tolist()
     if isinstance(z, dict):
@@ -195,11 +250,41 @@ def _flatten(z: Any, found: list[float], depth: int) -> None:
             _flatten(part, found, depth + 1)
     elif isinstance(z, complex):
         found += [z.real, z.imag]
+    elif isinstance(z, (dt.date, dt.time, dt.timedelta)):
+        found.append(_microseconds(z))
+    elif not isinstance(z, (Real, Decimal, str)) and (parts := fields(z)) is not None:
+        for part in parts.values():
+            _flatten(part, found, depth + 1)
     else:
         try:
             found.append(float(z) if isinstance(z, (Real, Decimal)) else math.nan)
         except (OverflowError, ValueError):  # an int beyond all floats, a signalling NaN
             found.append(math.nan)
+
+
+def _microseconds(z: Any) -> float:
+    """Of a duration, since midnight, or since 1970; NaN where there is no such number, as for NaT."""
+    try:
+        if isinstance(z, dt.time):
+            z = dt.datetime.combine(dt.date.min, z.replace(tzinfo=None)) - dt.datetime.min
+        elif isinstance(z, dt.datetime):
+            z = z - dt.datetime(1970, 1, 1, tzinfo=None if z.tzinfo is None else dt.UTC)
+        elif isinstance(z, dt.date):
+            z = z - dt.date(1970, 1, 1)
+        return float(z / dt.timedelta(microseconds=1))
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def fields(z: Any) -> dict[str, Any] | None:
+    """What an object of somebody's own class holds, by its attributes; None for other things.
+
+    >>> from types import SimpleNamespace
+    >>> fields(SimpleNamespace(value=1.5)), fields(1.5), fields(int)
+    ({'value': 1.5}, None, None)
+    """
+    held = None if callable(z) or isinstance(z, Failure) else getattr(z, "__dict__", None)
+    return dict(held) if isinstance(held, dict) and held else None
 
 
 def outcome(z: Any) -> str:

@@ -13,7 +13,7 @@ from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
 from metricdp.audit.events.scores import Labels, log_ratios
 from metricdp.audit.events.threshold import FEW
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.exact.arrays import Booleans, Floats
 
 __all__ = ["Patterns", "fit_patterns"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
@@ -10,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from metricdp.audit.boxes.box import Batch
-from metricdp.audit.events.machine import numbers
+from metricdp.audit.events.machine import fields, numbers
 from metricdp.exact.arrays import Floats
 
 __all__ = ["are_gathered", "as_points", "medians", "points_of"]
 
 _LARGEST = 10**308  # an int beyond it has no float
 _LOOKED_AT = 2000
-_NUMBERS_IN = (complex, Decimal, Fraction, dict, tuple, list, np.ndarray)
+_MOMENTS = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+_NUMBERS_IN = (complex, Decimal, Fraction, dict, tuple, list, np.ndarray, *_MOMENTS)
 _PLAIN = {int, float, bool, str, type(None), np.float64, np.int64}  # most are, and a set is asked quicker
 
 
@@ -67,7 +69,11 @@ def _gathered(release: Any) -> bool:
         return release.ndim != 1 or release.dtype.kind == "c"
     if isinstance(release, (tuple, list)):
         return any(type(part) not in _PLAIN and isinstance(part, _NUMBERS_IN) for part in release)
-    return type(release) not in _PLAIN and (isinstance(release, _NUMBERS_IN) or hasattr(release, "to_numpy"))
+    return type(release) not in _PLAIN and (
+        isinstance(release, _NUMBERS_IN)
+        or hasattr(release, "to_numpy")
+        or (not isinstance(release, (np.generic, str, bytes)) and fields(release) is not None)
+    )
 
 
 def _size(release: Any) -> int | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
 from metricdp.audit.events.threshold import Goal, promises
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.exact.arrays import Booleans, Floats
 
 __all__ = ["Rule", "fit_rules"]

@@ -17,7 +17,7 @@ import numpy as np
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event, above, below, intervals, labels
 from metricdp.audit.events.threshold import Goal, best_promise
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.exact.arrays import Booleans, Floats
 
 __all__ = ["CellScore", "Given", "Labels", "Monotone", "Score", "fit_simple"]

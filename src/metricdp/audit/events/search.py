@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch, Failure
 from metricdp.audit.events import machine
+from metricdp.audit.events.batches import part_of, some_of, together
 from metricdp.audit.events.event import Event, given_event
 from metricdp.audit.events.linear import Lesson, Linear, fit_linear
 from metricdp.audit.events.patterns import fit_patterns
+from metricdp.audit.events.residues import residue_views
 from metricdp.audit.events.rules import Rule, fit_rules
 from metricdp.audit.events.scores import CellScore, Given, Labels, Score, fit_simple, log_ratios
 from metricdp.audit.events.smoothing import shrunk
 from metricdp.audit.events.threshold import FEW, NOTHING, Cut, Goal, best_cut, cut_of_cells, hopes
 from metricdp.audit.events.tree import Tree, fit_tree
-from metricdp.audit.events.views import View, label_views, number_views
-from metricdp.audit.events.within import Within, some_of
+from metricdp.audit.events.view import View
+from metricdp.audit.events.views import label_views, number_views
+from metricdp.audit.events.within import Within
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Guarantee
 
@@ -202,6 +205,12 @@ class Hunt:
         return sum(map(len, self._batches))
 
     @property
+    def failures(self) -> bool:
+        """Whether some calls failed."""
+        found = (batch.releases for batch in self._batches)
+        return any(isinstance(z, Failure) for some in found if isinstance(some, list) for z in some)
+
+    @property
     def promise(self) -> float:
         """The scale that the best event promises."""
         return max((candidate.promise for candidate in self.candidates), default=-math.inf)
@@ -249,10 +258,10 @@ class Hunt:
         if half < 8 or labels[:half].all() or not labels[:half].any():
             return
         inner = goal if self.within is None else replace(goal, calls=goal.calls * size // sum(self._drawn))
-        first, marks = _part(batch, slice(0, half)), labels[:half]
+        first, marks = part_of(batch, slice(0, half)), labels[:half]
         views = number_views(first, self.pair, self.promised.metric, self.timed)
-        views = [view for view in views if self.machine or not view.machine]
         near = [view for view in views if view.near]
+        views = [view for view in (*views, *residue_views(near, first, marks)) if self.machine or not view.machine]
         patterns = fit_patterns(near, [view.of(first) for view in near], marks)
         if patterns is not None and len(patterns.known) <= _FEW_PATTERNS:
             views = []  # every function of the release is a function of its pattern
@@ -272,7 +281,7 @@ class Hunt:
             scores += fit_together(views, columns, marks, ranked, inner, families)
         scores += [Given(given_event(event)) for event in self.given]
         end = min(size, half + max(half, most)) if not self.counts_all else size
-        second, others = _part(batch, slice(half, end)), labels[half:end]
+        second, others = part_of(batch, slice(half, end)), labels[half:end]
         share = (end - half) / size
         totals = None if self.within is None else (int(self._drawn[0] * share), int(self._drawn[1] * share))
         found = []
@@ -282,7 +291,7 @@ class Hunt:
                 totals is None and isinstance(score, Labels) and len(score.known) <= FEW
             ):  # so few that all releases may choose their order
                 candidate = Candidate(self, score, NOTHING)
-                candidate.add(_part(batch, slice(0, end)), labels[:end])
+                candidate.add(part_of(batch, slice(0, end)), labels[:end])
                 found.append(candidate.again(goal))
                 continue
             cut = best_cut(score.of(second), others, goal, score.both_sides, score.caution, score.hints, totals)
@@ -325,15 +334,7 @@ class Hunt:
 
     def _together(self) -> tuple[Batch, Booleans]:
         if len(self._batches) > 1:
-            parts = [batch.releases for batch in self._batches]
-            seconds = [batch.seconds for batch in self._batches if batch.seconds is not None]
-            together: Any
-            if all(isinstance(part, np.ndarray) for part in parts):
-                together = np.concatenate(parts)
-            else:
-                together = [release for part in parts for release in part]
-            whole = np.concatenate(seconds) if len(seconds) == len(parts) else None
-            self._batches = [Batch(together, whole)]
+            self._batches = [together(self._batches)]
             self._labels = [np.concatenate(self._labels)]
         return self._batches[0], self._labels[0]
 
@@ -376,10 +377,6 @@ def _counted(places: NDArray[np.intp], labels: Booleans, size: int) -> tuple[Flo
     """How many releases of each secret have each place."""
     more = np.bincount(places[labels], minlength=size).astype(np.float64)
     return more, np.bincount(places[~labels], minlength=size).astype(np.float64)
-
-
-def _part(batch: Batch, rows: slice) -> Batch:
-    return Batch(batch.releases[rows], None if batch.seconds is None else batch.seconds[rows])
 
 
 def _constant(column: Floats) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
-from metricdp.audit.events.views import View
+from metricdp.audit.events.view import View
 from metricdp.exact.arrays import Booleans, Floats
 
 __all__ = ["Tree", "fit_tree"]

@@ -1,23 +1,25 @@
 """Views of releases: the numbers and the labels that events speak about.
 
 A view turns a batch of releases into one column, and says in words and in code what it looked at. In the code, ``z`` is
-one release, ``x`` and ``y`` are the two secrets, ``m`` is `metricdp.audit.events.machine`, ``d`` the metric.
+one release, ``x`` and ``y`` are the two secrets, ``m`` is `metricdp.audit.events.machine`, ``t`` is
+`metricdp.audit.events.things`, ``d`` the metric.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.audit.boxes.box import Batch, Failure
+from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events import machine
 from metricdp.audit.events.points import are_gathered, as_points, medians, points_of
+from metricdp.audit.events.thing_views import label_views, thing_views
+from metricdp.audit.events.view import View
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.metrics import Metric
 
@@ -25,41 +27,9 @@ __all__ = ["View", "label_views", "number_views"]
 
 
 _MOST_COORDINATES = 64
-_MOST_MEMBERS = 64
 _BEYOND = 0.97
 _MOST_FLAGS = 6
 _FOR_MEDIANS = 5_000
-
-
-@dataclass(frozen=True)
-class View:
-    """One column of a batch of releases.
-
-    Attributes:
-        words: what is looked at, such as "coordinate 2".
-        code: the same as an expression in z.
-        column: gives the column: numbers as floats, labels as an array of any kind.
-        number: whether it is a column of numbers.
-        near: whether it is one of the numbers that were released, so that several make a point.
-        machine: whether it is about how a machine wrote the number.
-        hints: where noise that follows the metric has its edges: for the first secret and for the second.
-    """
-
-    words: str
-    code: str
-    column: Callable[[Batch], NDArray[Any]]
-    number: bool = True
-    near: bool = False
-    machine: bool = False
-    hints: tuple[float, float] | None = None
-
-    def of(self, batch: Batch) -> NDArray[Any]:
-        """The column of a batch, computed once; not to be changed."""
-        known: dict[tuple[str, bool], NDArray[Any]] = batch.__dict__.setdefault("_columns", {})
-        key = (self.code, self.number)
-        if key not in known:
-            known[key] = self.column(batch)
-        return known[key]
 
 
 def number_views(batch: Batch, pair: tuple[Any, Any], metric: Metric | None, timed: bool) -> list[View]:
@@ -78,9 +48,7 @@ def number_views(batch: Batch, pair: tuple[Any, Any], metric: Metric | None, tim
         if are_gathered(batch.releases):
             gathered = "m.numbers(z)[0]" if size == 1 else "m.numbers(z)"
             views = [replace(view, code=re.sub(r"\bz\b", gathered, view.code)) for view in views]
-    elif isinstance(batch.releases, list):
-        views += _of_things(batch.releases)
-    return views
+    return views if isinstance(batch.releases, np.ndarray) else views + thing_views(batch.releases, points is None)
 
 
 def _of_a_number(moments: bool, pair: tuple[Any, Any]) -> list[View]:
@@ -97,6 +65,8 @@ def _of_a_number(moments: bool, pair: tuple[Any, Any]) -> list[View]:
         number("the lowest four bits", "m.low_bits(z)", machine.low_bits),
         number("the decimals it needs", "m.decimals(z)", machine.decimals),
         number("whether it fits 32 bits", "m.is_single(z)", machine.is_single),
+        number("the sign of a zero", "m.zero_sign(z)", machine.zero_sign),
+        number("the bits of a NaN", "m.nan_bits(z)", machine.nan_bits),
     ]
 
 
@@ -274,106 +244,6 @@ def _by_metric(points: Floats, pair: tuple[Any, Any], metric: Metric | None) -> 
     return [View("how much nearer to x than to x'", "d.unit(z, y) - d.unit(z, x)", column, hints=hints)]
 
 
-def _of_things(releases: Sequence[Any]) -> list[View]:
-    """Lengths of text and of sets, members of sets, the fields of records."""
-    views: list[View] = []
-    kinds = {type(release) for release in releases if not isinstance(release, Failure)}
-    if kinds & {str, bytes, list, tuple, set, frozenset, dict}:
-        views.append(View("its length", "len(z)", _each(lambda z: float(len(z)) if hasattr(z, "__len__") else np.nan)))
-    if kinds & {set, frozenset}:
-        members = sorted(
-            {member for release in releases if isinstance(release, (set, frozenset)) for member in release}, key=repr
-        )
-        for member in members[:_MOST_MEMBERS]:
-            views.append(
-                View(
-                    f"whether {_plain(member)!r} is in it",
-                    f"({_plain(member)!r} in z)",
-                    _each(partial(_holds, member)),
-                    near=True,
-                )
-            )
-    if tuple in kinds:
-        width = max(len(release) for release in releases if isinstance(release, tuple))
-        for field in range(min(width, _MOST_COORDINATES)):
-            views.append(View(f"field {field}", f"z[{field}]", _each(partial(_field, field)), near=True))
-    return views
-
-
-def label_views(batch: Batch) -> list[View]:
-    """The columns of labels that such releases have."""
-    releases = batch.releases
-    if isinstance(releases, np.ndarray):
-        if releases.dtype.kind in "biuf":
-            return []
-        return [View("the release", "z", lambda batch: _array(batch.releases), number=False)]
-    views = [View("what it is", "m.outcome(z)", _each(machine.outcome, object), number=False)]
-    if as_points(releases) is None:
-        views.append(View("the release", "z", _each(_key, object), number=False))
-        widths = {len(release) for release in releases if isinstance(release, tuple)}
-        for field in range(min(max(widths, default=0), _MOST_COORDINATES)):
-            views.append(
-                View(
-                    f"field {field}",
-                    f"z[{field}]",
-                    _each(
-                        partial(_label_of_field, field),
-                        object,
-                    ),
-                    number=False,
-                )
-            )
-    return views
-
-
-def _plain(member: Any) -> Any:
-    return member.item() if isinstance(member, np.generic) else member
-
-
-def _key(release: Any) -> Any:
-    """Something that can be counted, in place of a release."""
-    if isinstance(release, (set, frozenset)):
-        return frozenset(release)
-    if isinstance(release, list):
-        return tuple(map(_key, release))
-    if isinstance(release, np.ndarray):
-        return _key(release.tolist())
-    kind: Any = type(release)
-    if kind.__hash__ is None or (kind.__eq__ is object.__eq__ and kind.__repr__ is not object.__repr__):
-        return repr(release)  # it cannot be counted, or no two are equal, and yet it says what it is
-    try:
-        hash(release)
-    except TypeError:
-        return repr(release)
-    return release
-
-
-def _holds(member: Any, release: Any) -> float:
-    return float(member in release) if isinstance(release, (set, frozenset)) else np.nan
-
-
-def _label_of_field(field: int, release: Any) -> Any:
-    return _key(release[field]) if isinstance(release, tuple) and len(release) > field else None
-
-
-def _field(field: int, release: Any) -> float:
-    if isinstance(release, tuple) and len(release) > field:
-        value = release[field]
-        if isinstance(value, (int, float, np.number)):
-            return float(value)
-    return np.nan
-
-
-def _each(function: Callable[[Any], Any], kind: Any = np.float64) -> Callable[[Batch], NDArray[Any]]:
-    def column(batch: Batch) -> NDArray[Any]:
-        found = np.empty(len(batch.releases), dtype=kind)
-        for row, release in enumerate(batch.releases):
-            found[row] = function(release)
-        return found
-
-    return column
-
-
 def _coordinate(j: int, size: int) -> Callable[[Batch], NDArray[Any]]:
     def column(batch: Batch) -> NDArray[Any]:
         releases = batch.releases
@@ -386,14 +256,6 @@ def _coordinate(j: int, size: int) -> Callable[[Batch], NDArray[Any]]:
 
 def _seconds(batch: Batch) -> NDArray[Any]:
     return np.full(len(batch), np.nan) if batch.seconds is None else batch.seconds
-
-
-def _array(releases: Any) -> NDArray[Any]:
-    return (
-        releases
-        if isinstance(releases, np.ndarray)
-        else np.array([_key(release) for release in releases], dtype=object)
-    )
 
 
 def _listed(values: Floats) -> str:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from metricdp.audit.boxes.box import Batch
+from metricdp.audit.events.batches import some_of
 from metricdp.audit.events.event import Event
 from metricdp.audit.events.scores import Score
 from metricdp.exact.arrays import Booleans, Floats
 
-__all__ = ["Within", "some_of"]
+__all__ = ["Within"]
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,3 @@ class Within:
             return inside
 
         return Event(f"{outer.words}, and {inner.words}", f"({outer.code}) and ({inner.code})", test)
-
-
-def some_of(batch: Batch, rows: Booleans) -> Batch:
-    """Some releases of a batch.
-
-    >>> some_of(Batch(["a", "b", "c"]), np.array([True, False, True])).releases
-    ['a', 'c']
-    """
-    releases = batch.releases
-    kept = releases[rows] if isinstance(releases, np.ndarray) else [releases[row] for row in np.flatnonzero(rows)]
-    return Batch(kept, None if batch.seconds is None else batch.seconds[rows])
