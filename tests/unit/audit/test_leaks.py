@@ -20,6 +20,7 @@ from metricdp.audit import audit, rows
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events import machine, things
 from metricdp.audit.events.batches import together
+from metricdp.audit.events.smoothing import smoothed
 
 m = mdp.metrics
 generator = np.random.default_rng()
@@ -150,3 +151,11 @@ def test_forms_and_keys():
     assert machine.numbers(dt.timedelta(seconds=1)).tolist() == [1e6]
     assert machine.numbers(pd.NaT) is None
     assert machine.remainder(np.array([1.0, math.nan]), 0.5, 4)[0] == 2
+
+
+def test_cells_that_lie_on_each_other_are_smoothed_as_far_as_they_can_be():
+    more, less = np.zeros(18), np.zeros(18)
+    more[[4, 12, 14]], less[[0, 13]] = (1, 1e5, 100), (1e4, 1e5)
+    found = smoothed(more, less)
+    assert np.isfinite(found).all()
+    assert np.allclose(found[0] + found[1], more + less)

@@ -113,11 +113,17 @@ def _smooth(more: Floats, less: Floats, price: float) -> tuple[Floats, float]:
             chance = 1 / (1 + np.exp(-np.clip(ratios, -30, 30)))
             weight = total * chance * (1 - chance) + 1e-9
             curvature = np.diag(weight) + strength * penalty
-            step = np.linalg.solve(curvature, more - total * chance - strength * (penalty @ ratios))
+            try:
+                step = np.linalg.solve(curvature, more - total * chance - strength * (penalty @ ratios))
+            except np.linalg.LinAlgError:  # cells so near to each other that nothing is known of a bend between them
+                return found, best
             ratios = ratios + np.clip(step, -2, 2)
             if np.abs(step).max() < 1e-6:
                 break
-        free = float(np.trace(np.linalg.solve(curvature, np.diag(weight))))
+        try:
+            free = float(np.trace(np.linalg.solve(curvature, np.diag(weight))))
+        except np.linalg.LinAlgError:
+            return found, best
         score = float((more * ratios - total * np.logaddexp(0, ratios)).sum()) - price * free
         if score > best:
             best, found = score, 1 / (1 + np.exp(-np.clip(ratios, -30, 30)))
