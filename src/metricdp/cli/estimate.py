@@ -40,6 +40,14 @@ def estimate(
         bool,
         typer.Option("--population", help="Intervals for what the rows were drawn from, not for the rows themselves."),
     ] = False,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known",
+            metavar="COUNT:CONDITION",
+            help="How many rows meet a condition, as you know from elsewhere; several times for several.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -62,6 +70,9 @@ def estimate(
     - averages by group: `metricdp estimate released.parquet 'select count(*), avg(income) group by health'`
 
     - a picture of them: `metricdp estimate released.parquet 'select count(*) group by age' --plot ages.svg`
+
+    - with a count that is public: `metricdp estimate released.parquet 'select count(*) group by health, sex' --known
+    "2911: sex = 'female'"`
 
     - a CSV file: `metricdp estimate released.csv 'select median(age)' --policy people.toml`
 
@@ -95,6 +106,7 @@ def estimate(
             policy=rules,
             truth="population" if population else "table",
             engine=None if engine == "auto" else engine,
+            known=_known(known),
         )
     if plot is not None:
         from metricdp.plots.saving import save
@@ -105,3 +117,21 @@ def estimate(
         print_result(found.to_json() | {"table": called(released)})
     else:
         print_text(f"{found}\n\n{100 * confidence:.6g}% intervals; {called(released)} has {found.rows:,} rows.")
+
+
+def _known(given: list[str] | None) -> dict[str, float] | None:
+    """Counts by their conditions."""
+    if not given:
+        return None
+    found: dict[str, float] = {}
+    for text in given:
+        count, colon, condition = text.partition(":")
+        try:
+            found[condition.strip()] = float(count)
+        except ValueError:
+            colon = ""
+        if not colon or not condition.strip():
+            raise typer.BadParameter(
+                f"--known is a number of rows, a colon and a condition, such as \"2911: sex = 'female'\", not {text!r}"
+            )
+    return found

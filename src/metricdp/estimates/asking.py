@@ -24,6 +24,7 @@ def estimate(
     policy: Policy | str | Path | Mapping[str, Any] | None = None,
     truth: Truth = "table",
     engine: Any = None,
+    known: Mapping[str, Any] | None = None,
 ) -> Any:
     """What a released table says, corrected for its noise, each answer with an interval beside the naive value.
 
@@ -39,6 +40,8 @@ def estimate(
         policy: what the table was released under, where it does not say so itself.
         truth: "table" for the secrets of the released rows, "population" for what they were drawn from, which is wider.
         engine: what reads the table; see `metricdp.sources.open_table`.
+        known: how many of the rows meet conditions, where that is known from elsewhere, such as
+            ``{"sex = 'female'": 2911}``: counts in SQL agree with them, and others get narrower.
 
     Raises:
         ArgumentError: the table does not say how it was released, the policy is not the one, or the question is none.
@@ -67,8 +70,10 @@ def estimate(
         released, policy = by_mechanisms(released)
     with read_released(released, policy, engine) as table:
         if isinstance(question, str):
-            found: Estimates = answer_select(table, question, confidence, truth)
+            found: Estimates = answer_select(table, question, confidence, truth, known=known)
             return found
+        if known:
+            raise ArgumentError("known counts go with a question in SQL")
         if callable(getattr(question, "answer", None)):
             return question.answer(table, confidence, truth)
     raise ArgumentError(f"a question is SQL or a question of metricdp.estimates, not {type(question).__name__}")

@@ -19,7 +19,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.sql.predicates import Predicate, compared_values, true_cells
 from metricdp.policies.types._line import OnALine
 
-__all__ = ["GroupCells", "SecretFunction", "group_cells", "group_edges", "terms_of"]
+__all__ = ["GroupCells", "Product", "SecretFunction", "group_cells", "group_edges", "product_of", "terms_of"]
 
 _MOST_TERMS = 512
 _MOST_SLICES = 4_000_000
@@ -46,6 +46,18 @@ class SecretFunction:
     def key(self) -> bytes:
         """The same for equal functions."""
         return self.low.tobytes() + self.high.tobytes()
+
+
+Product = dict[str, SecretFunction]
+"""A product of functions of single columns, by their names."""
+
+
+def product_of(one: Product, other: Product) -> Product:
+    """The product of two products."""
+    made = dict(one)
+    for name, factor in other.items():
+        made[name] = made[name].times(factor) if name in made else factor
+    return made
 
 
 def indicator(law: Any, mask: Booleans) -> SecretFunction:

@@ -197,7 +197,7 @@ class LinearEstimator:
         found, few = 0.0, self.rows < _FEW
         for one in monomials:
             if one.number is not None:
-                scale, slope, _ = self._row_scores(one)
+                scale, slope, _ = self.row_scores(one)
                 moment = self.counted.moments[one.number]
                 noise = slope**2 * moment.noise_variance * (1.0 if few or math.isinf(moment.ends[0]) else 0.5)
                 found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
@@ -217,7 +217,7 @@ class LinearEstimator:
             return bool(self.counted.laws[name].is_exact)
         return bool(self.counted.table.column(name).release == "keep")
 
-    def _row_scores(self, one: Monomial) -> tuple[Floats, float, Floats]:
+    def row_scores(self, one: Monomial) -> tuple[Floats, float, Floats]:
         """For each combination of outputs: what its score is, as ``scale * (slope * number + offset)``."""
         scale = np.full(len(self.counted.tally.counts), one.weight)
         for name, factor in one.factors.items():
@@ -236,7 +236,7 @@ class LinearEstimator:
         slopes, offsets = np.zeros(len(tally.counts)), np.zeros(len(tally.counts))
         number = None
         for one in monomials:
-            scale, slope, offset = self._row_scores(one)
+            scale, slope, offset = self.row_scores(one)
             slopes, offsets = slopes + scale * slope, offsets + scale * offset
             number = number or one.number
         sums, squared = (np.zeros_like(slopes), np.zeros_like(slopes)) if number is None else self.counted.sums(number)

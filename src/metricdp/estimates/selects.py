@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -15,14 +15,17 @@ import numpy as np
 from metricdp.errors import ArgumentError, TooLargeError
 from metricdp.estimates.computed import computed, kept_places, most_combined
 from metricdp.estimates.conditions import (
+    Product,
     SecretFunction,
     group_cells,
     group_edges,
     indicator,
     number_thresholds,
+    product_of,
     terms_of,
 )
 from metricdp.estimates.honesty import notes_on
+from metricdp.estimates.known_counts import KNOWN, KnownCount, KnownCounts, read_known
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.naive import Naive
 from metricdp.estimates.percentiles import percentile
@@ -42,8 +45,6 @@ __all__ = ["answer_select", "read_question"]
 _MOST_GROUPS = 5000
 _MOST_KEPT = 100_000
 _UNITS = {"time_of_day": "seconds since midnight", "duration": "seconds"}
-
-Product = dict[str, SecretFunction]
 
 
 def read_question(text: str, table: ReleasedTable) -> Select:
@@ -71,6 +72,7 @@ def answer_select(
     counting: Callable[..., Counted] = count,
     *,
     every: bool = False,
+    known: Mapping[str, Any] | None = None,
 ) -> Estimates:
     """Answer a question in SQL.
 
@@ -81,8 +83,10 @@ def answer_select(
         truth: of the table, or of a population.
         counting: what counts the rows, as `metricdp.estimates.plan.count` does.
         every: whether all groups are shown, whatever ``having`` and ``limit`` say.
+        known: how many rows meet conditions, where that is known from elsewhere.
     """
-    return _Answering(table, read_question(question, table), confidence, truth, counting, every).answers()
+    select, counts = read_question(question, table), read_known(known, lambda text: read_question(text, table))
+    return _Answering(table, select, confidence, truth, counting, every, counts).answers()
 
 
 class _Answering:
@@ -96,12 +100,15 @@ class _Answering:
         truth: Truth,
         counting: Callable[..., Counted],
         every: bool,
+        known_counts: Sequence[KnownCount],
     ) -> None:
         self.table, self.select, self.confidence, self.truth, self.every = table, select, confidence, truth, every
+        self._known_counts = known_counts
         self._known_surer: _Answering | None = None
         self.counted = self._count(counting)
         self.linear = LinearEstimator(self.counted, confidence, truth)
         self.linear.check_fit()
+        self.known = KnownCounts(self.linear, known_counts)
         self.terms = terms_of(select.where, self.counted)
         self.naive = Naive(self.counted, select.where)
         self.groups = [group_cells(self.counted, name) for name in select.groups]
@@ -111,11 +118,15 @@ class _Answering:
     def _count(self, counting: Callable[..., Counted]) -> Counted:
         select = self.select
         thresholds = number_thresholds(select.where)
+        for one in self._known_counts:
+            for name, cuts in number_thresholds(one.where).items():
+                thresholds[name] = sorted({*thresholds.get(name, []), *cuts})
         for name in select.groups:
             column = self.table.column(name)
             if not isinstance(column, OneOf) and column.release == "noise":
                 thresholds.setdefault(name, []).extend(group_edges(column))
-        binned = list(dict.fromkeys([*compared_values(select.where), *select.groups]))
+        compared = [name for one in self._known_counts for name in compared_values(one.where)]
+        binned = list(dict.fromkeys([*compared_values(select.where), *select.groups, *compared]))
         summed: list[str] = []
         for aggregate in select.aggregates:
             asked = aggregate.column
@@ -169,7 +180,7 @@ class _Answering:
 
     def _row(self, group: Product) -> tuple[Estimate, ...]:
         """The corrected numbers of one group."""
-        products = [_product(term, group) for term in self.terms]
+        products = [product_of(term, group) for term in self.terms]
         naive = self.naive.rows(group)
         return tuple(self._answer(aggregate, products, naive) for aggregate in self.select.aggregates)
 
@@ -189,11 +200,12 @@ class _Answering:
             made = copy(self)
             made.confidence = 1 - (1 - self.confidence) / combined
             made.linear = LinearEstimator(self.counted, made.confidence, self.truth)
+            made.known = KnownCounts(made.linear, self._known_counts)
             self._known_surer = made
         return self._known_surer
 
     def _common_notes(self) -> tuple[str, ...]:
-        notes = [*self.table.doubts]
+        notes = [*self.table.doubts, *self.known.notes(self.select.aggregates)]
         kept = self.select.kept
         if not self.every and (kept.having is not None or kept.limit is not None or kept.offset):
             notes.append(
@@ -221,13 +233,16 @@ class _Answering:
 
     def _count_of(self, products: list[Product], name: str | None, naive: Any) -> Estimate:
         rows = self.linear.rows
-        chosen = products if name is None else [_product(one, self._present(name)) for one in products]
+        chosen = products if name is None else [product_of(one, self._present(name)) for one in products]
         if not products:
             return self._exactly(0.0, naive.count(name))
         if all(not one for one in chosen):
             return self._exactly(rows * len(chosen), naive.count(name))
         found = self.linear.answer([Monomial(one) for one in chosen])
-        made = self._estimate(found, rows, naive.count(name), (0.0, rows), chosen)
+        narrowed = self.known.narrowed(chosen, found)
+        made = self._estimate(narrowed or found, rows, naive.count(name), (0.0, rows), chosen)
+        if narrowed is not None:
+            found, made = narrowed, replace(made, method=KNOWN)
         if found.low < found.high:
             return made
         whole = float(round(rows * found.value))  # nothing but rows was counted
@@ -246,7 +261,7 @@ class _Answering:
 
     def _average_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
         """The sum by the count: around a first guess R, the average of (x - R) over the rows, by their share."""
-        present = [_product(one, self._present(name)) for one in products]
+        present = [product_of(one, self._present(name)) for one in products]
         ends = self.linear.number_ends(name)
         if not products:
             return self._unknown(naive.mean(name), ends)
@@ -285,7 +300,7 @@ class _Answering:
             return Monomial(product, name)
         law = self.counted.laws[name]
         numbers = np.where(law.missing, 0.0, self.counted.numbers(name) - centre)
-        return Monomial(_product(product, {name: SecretFunction(numbers, numbers)}))
+        return Monomial(product_of(product, {name: SecretFunction(numbers, numbers)}))
 
     def _present(self, name: str) -> Product:
         """1 where the column has a value."""
@@ -362,13 +377,6 @@ class _Answering:
             (why,),
             int(self.linear.rows),
         )
-
-
-def _product(one: Product, other: Product) -> Product:
-    made = dict(one)
-    for name, factor in other.items():
-        made[name] = made[name].times(factor) if name in made else factor
-    return made
 
 
 def _whole(number: float, side: int) -> float:
