@@ -88,8 +88,8 @@ class Tokens:
         """
         if role not in ROLES:
             raise ArgumentError(f"a role is one of {', '.join(ROLES)}, not {role!r}")
-        if not name or len(name) > 100:
-            raise ArgumentError("a name has 1 to 100 characters")
+        if not name or len(name) > 100 or not name.isprintable() or ":" in name:
+            raise ArgumentError("a name has 1 to 100 characters that can be shown, and no colon")
         if any(one.name == name for one in self._known.values()):
             raise ArgumentError(f"there is a token of {name!r} already: remove it first")
         token = f"mdp_{secure().integer(256):064x}"

@@ -14,7 +14,8 @@ from metricdp.errors import ArgumentError, BudgetError
 from metricdp.exact.results import number_json
 from metricdp.ledger import Account, Answered, Ledger, Settlement, What
 from metricdp.ledger.caps import Cap
-from metricdp.ledger.entries import canonical
+from metricdp.ledger.directory import LONGEST_NAME
+from metricdp.ledger.entries import canonical, digest
 from metricdp.metrics import Guarantee, Space
 from metricdp.metrics.reading import metric_in_words
 from metricdp.service.drawing import WantedRelease, drawn_together
@@ -222,7 +223,8 @@ def _bound(token: Token, key: str | None) -> str | None:
         return None
     if not 1 <= len(key) <= _LONGEST_KEY:
         raise ArgumentError(f"a request key has 1 to {_LONGEST_KEY} characters")
-    return f"{token.name}: {key}"
+    bound = f"{token.name}: {key}"
+    return bound if len(bound) <= LONGEST_NAME else f"{token.name}: {digest(key)}"  # as long as a ledger takes
 
 
 def _names(offered: Any) -> str:

@@ -11,7 +11,7 @@ from metricdp.studio.drawing import ACCENT, MARK, svg, words
 __all__ = ["answer_chart"]
 
 _ROW = 26.0
-_WIDTH, _NAMES, _EDGE = 480.0, 130.0, 60.0
+_WIDTH, _NAMES, _EDGE = 480.0, 150.0, 60.0
 _MOST_ROWS = 60
 _LONGEST = 20
 

@@ -45,6 +45,13 @@ def test_the_same_request_again_is_free_and_another_one_is_refused(service):
     assert service.release(secrets=[[1, 2]] * 2).status_code == 200  # one of three was spent
 
 
+def test_a_key_may_be_as_long_as_is_said(service):
+    first = service.release(key="k" * 200)
+    assert first.status_code == 200
+    assert service.release(key="k" * 200).json()["result"]["repeated"]
+    assert service.release(key="k" * 201).status_code == 400
+
+
 def test_what_is_refused_costs_nothing_and_is_not_repeated(service):
     for bad in ([[91.5, 2.0]], [["x", 2.0]], [[None, 1.0]], [[1.0]], []):
         answer = service.release(secrets=bad)

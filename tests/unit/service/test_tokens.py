@@ -30,7 +30,7 @@ def test_a_token_is_found_by_itself_alone(tmp_path):
 def test_mistakes(tmp_path):
     tokens = Tokens(tmp_path / "tokens.json")
     tokens.add("ann", "analyst")
-    for arguments in (("ann", "analyst"), ("bob", "king"), ("", "analyst")):
+    for arguments in (("ann", "analyst"), ("bob", "king"), ("", "analyst"), ("ann: x", "analyst"), ("a\nb", "analyst")):
         with pytest.raises(ArgumentError):
             tokens.add(*arguments)
     with pytest.raises(ArgumentError):
