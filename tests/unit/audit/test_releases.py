@@ -144,3 +144,10 @@ def test_the_first_calls_that_hang_do_not_use_up_the_time():
 def test_a_program_that_hangs_takes_no_longer_than_the_time_limit():
     with pytest.raises(ArgumentError, match="hung on every call"):
         audit("command:sleep 100", [(0, 1)], m.absolute(), time_limit=1)
+
+
+def test_a_program_is_ended_where_there_are_no_groups_of_processes(monkeypatch):
+    """As on Windows."""
+    monkeypatch.delattr("os.killpg")
+    with pytest.raises(ArgumentError, match="hung on every call"):
+        audit("command:sleep 100", [(0, 1)], m.absolute(), time_limit=0.3)

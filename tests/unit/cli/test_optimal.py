@@ -309,6 +309,12 @@ def test_not_text(here):
     assert "bad.csv is not text in UTF-8" in one_line(run("bad.csv", "-m", "absolute"))
 
 
+def test_a_level_that_was_forgotten_is_asked_for(here):
+    result = run("paris.csv", "--metric", "great_circle")
+    assert "Was the level left out? It stands before the metric" in words(result)
+    assert "level left out" not in words(run("paris.csv", "--metric", "ln 2/200 great_circle"))
+
+
 def test_labels_cannot_steer_the_terminal(here):
     (here / "evil.csv").write_text("name,value\n\x1b[31m,1\nb,2\n")
     for arguments in (("-m", "absolute"), ("-m", "absolute", "--json"), ("-m", "great_circle")):

@@ -89,8 +89,11 @@ class Program(Box):
 
 def _killed(process: subprocess.Popen[bytes]) -> bytes:
     """End a program and whatever it started; gives what it had written."""
-    with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
-        os.killpg(process.pid, signal.SIGKILL)
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(process.pid, signal.SIGKILL)
+    else:  # Windows has no groups of processes
+        process.kill()
     written, _ = process.communicate()
     return written or b""
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["OptimalResult", "in_words", "losses_of"]
 
 _WIDTH = 80
+_HARDLY_HIDDEN = 50.0
+"""Where all points are farther apart than this, they are told apart but for one time in 10^21."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ def in_words(found: OptimalResult, loss: str | Loss, out: Path | None, picture: 
         table.append(f"  {'' if key == before else key:<10}{line}")
         before = key
     parts = [head, "\n".join(table), textwrap.fill(_tightest(found), _WIDTH, break_long_words=False)]
+    parts += [textwrap.fill(_too_far(found), _WIDTH)] if _nearest(found.space) > _HARDLY_HIDDEN else []
     ends = []
     if out is None:
         ends.append("Nothing was written: -o channel.json keeps the channel.")
@@ -217,6 +220,22 @@ def _tightest(found: OptimalResult) -> str:
 
     case = case_of(found.channel, found.verdict)
     return in_words("", found.channel, named(found.verdict, found.names if found.named else {}), case).split("\n\n")[1]
+
+
+def _nearest(space: Space) -> float:
+    """The least distance between two points."""
+    import numpy as np
+
+    apart = space.distances[~np.eye(len(space), dtype=bool)]
+    return float(apart.min()) if len(apart) else 0.0
+
+
+def _too_far(found: OptimalResult) -> str:
+    return (
+        f"Such a promise hides next to nothing: even the nearest two points are {_nearest(found.space):,.4g} apart, so "
+        "that an adversary's odds between them may move by the exponential of that. Was the level left out? It stands "
+        "before the metric, as in 'ln 2/200 great_circle'."
+    )
 
 
 def _group(names: list[str]) -> str:
