@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,9 +53,9 @@ def leakage(
     from metricdp.cli.console import mistakes, print_result, print_text
     from metricdp.cli.options.channel import read_file
 
-    channel, *_ = read_file(file)
+    channel, _, names = read_file(file)
     with mistakes("--prior"):
-        belief = read_prior(prior, channel.inputs)
+        belief = read_prior(prior, channel.inputs, names)
     with mistakes(file):
         from metricdp.adversaries import leakages
 
@@ -66,11 +67,12 @@ def leakage(
         print_text(_text(file, prior, channel, table))
 
 
-def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
+def read_prior(text: str, inputs: tuple[Any, ...], names: Mapping[Any, str] | None = None) -> Prior:
     """The prior that was meant: "uniform", probabilities with commas between them, or a .csv file.
 
-    A file has an input and its probability in each row, perhaps below a header; or probabilities alone, in one row
-    or one column. Probabilities with a decimal may miss one by rounding (up to 1e-6), and are divided by their sum.
+    A file has an input, by its label or its name, and its probability in each row, perhaps below a header; or
+    probabilities alone, in one row or one column. Probabilities with a decimal may miss one by rounding (up to 1e-6),
+    and are divided by their sum.
 
     >>> print(read_prior("1/2, 0.3, 0.2", ("tea", "milk", "water")))
     tea 1/2, milk 3/10, water 1/5
@@ -80,7 +82,7 @@ def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
 
     if text.strip() == "uniform":
         return as_prior("uniform", inputs)
-    labels, cells = _cells(text)
+    labels, cells = _cells(text, {name: label for label, name in (names or {}).items() if label in inputs})
     numbers = [read_number(cell, row) for row, cell in enumerate(cells)]
     total = sum(numbers, Fraction(0))
     if abs(1 - total) <= ROUNDING and any("/" not in cell for cell in cells):
@@ -88,8 +90,8 @@ def read_prior(text: str, inputs: tuple[Any, ...]) -> Prior:
     return as_prior(numbers if labels is None else dict(zip(labels, numbers, strict=True)), inputs)
 
 
-def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
-    """The labels of a prior, if there are any, and the text of its probabilities."""
+def _cells(text: str, named: Mapping[str, Any]) -> tuple[list[Any] | None, list[str]]:
+    """The labels of a prior, if there are any, and the text of its probabilities; ``named`` has labels by names."""
     from metricdp.channels.cells import is_number, read_label
     from metricdp.errors import ArgumentError, FileError
     from metricdp.sources.channel_files import read_csv
@@ -114,7 +116,7 @@ def _cells(text: str) -> tuple[list[Any] | None, list[str]]:
     for number, row in enumerate(rows):
         if len(row) != 2:
             raise ArgumentError(f"row {number}: {len(row)} cells, where an input and its probability belong")
-    labels = [read_label(row[0]) for row in rows]
+    labels = [named[row[0]] if row[0] in named else read_label(row[0]) for row in rows]
     for number, label in enumerate(labels):
         if label in labels[:number]:
             raise ArgumentError(f"row {number}: the input {label!r} stands twice")

@@ -44,6 +44,18 @@ def test_another_prior(here):
         assert tree["capacity"]["multiplicative"]["exact"] == "5/3"
 
 
+def test_a_prior_may_call_the_points_by_their_names(here):
+    (here / "towns.csv").write_text("name,x,y\nZürich HB,0,0\nSão Paulo,0,1\n", encoding="utf-8")
+    made = CliRunner().invoke(app, ["optimal", "towns.csv", "-m", "0.5 euclidean", "-o", "towns.json"])
+    assert made.exit_code == 0, made.output
+    (here / "belief.csv").write_text('Zürich HB,3/4\n"(0, 1)",1/4\n', encoding="utf-8")
+    result = run("towns.json", "--prior", "belief.csv")
+    assert result.exit_code == 0, result.output
+    assert "of 75.0% before an output" in " ".join(result.stdout.split())
+    (here / "belief.csv").write_text('Zürich HB,3/4\n"(0, 0)",1/4\n', encoding="utf-8")
+    assert "stands twice" in run("towns.json", "--prior", "belief.csv").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
