@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from metricdp.errors import ArgumentError, ImpossibleError
+from metricdp.errors import ArgumentError, FileError, ImpossibleError
 from metricdp.exact.level import rational
 from metricdp.ledger import Balance, Ledger, What
 from metricdp.ledger.charging import as_ledger, question_charge, refuse_seeds, table_charge, which_account
@@ -118,6 +118,7 @@ class Session:
             self._charged += [] if charge is None else [charge]
             return answers
         assert self.account is not None
+        stamps = self._stamps()
         request, earlier = self._request(asking), None
         free = self._known_answer(asking, request)
         own, request = self._own_key(asking, request), request | {"asked": _asked(asking)}
@@ -136,6 +137,8 @@ class Session:
         if problem is not None:
             raise problem
         computed = stored(asking.answer(self.source, self.engine, charged=True))  # bad data end here, and cost nothing
+        if self._stamps() != stamps:  # it would stand for ever as the answer about what the file was before
+            raise FileError("the table was changed while it was read; nothing more was charged: ask again")
         receipt = self.ledger.charge(self.account, charge, self._what(question), key=key, request=request)
         return taken_up(asking, self.ledger.answer(receipt, computed).answer)
 
@@ -315,6 +318,17 @@ class Session:
         if self.ledger is None or not isinstance(self.source, str | Path) or not Path(self.source).exists():
             return None
         return self.ledger.sealed(file_digest(self.source))
+
+    def _stamps(self) -> list[tuple[str, int, int, int]]:
+        """By what a change of the source's files shows, without reading them; nothing where it is none."""
+        if not isinstance(self.source, str | Path) or not Path(self.source).exists():
+            return []
+        path = Path(self.source)
+        try:
+            found = [(str(one), one.stat()) for one in ([path] if path.is_file() else sorted(path.rglob("*")))]
+        except OSError:  # a part of it went away just now
+            return []
+        return [(name, seen.st_ino, seen.st_size, seen.st_mtime_ns) for name, seen in found]
 
     def _request(self, asking: Asking) -> dict[str, Any]:
         return {

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import ArgumentError, BudgetError, DataError, ImpossibleError, PolicyError
+from metricdp.errors import ArgumentError, BudgetError, DataError, FileError, ImpossibleError, PolicyError
 from metricdp.exact.bits import seeded
 from metricdp.ledger import Ledger
 from metricdp.ledger.charging import policy_cap, question_charge, table_charge
@@ -104,6 +104,25 @@ def test_bad_data_cost_nothing(session, table):
         session.sanitize(table.parent / "out.parquet")
     assert session.balance.charges == 0
     assert not (table.parent / "out.parquet").exists()
+
+
+def test_a_file_that_changes_while_it_is_read_gives_no_answer(session, table, monkeypatch):
+    """The answer about the new file stood for ever as that about the old one."""
+    from metricdp.sessions import session as module
+
+    digest = module.file_digest
+
+    def changed(path):
+        found = digest(path)
+        pq.write_table(pa.table({"sex": ["F"] * 400, "age": [20] * 400}), table)
+        return found
+
+    monkeypatch.setattr(module, "file_digest", changed)
+    with pytest.raises(FileError, match="changed while it was read"):
+        session.ask(COUNT)
+    assert session.balance.charges == 0
+    monkeypatch.setattr(module, "file_digest", digest)
+    assert session.ask(COUNT)
 
 
 def test_a_key_may_be_sent_twice(session, policy, table):
