@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -204,7 +205,9 @@ class _Compared(OneColumn):
     def __repr__(self) -> str:
         if isinstance(self.value, JustAfter):
             return f"{self.name} > {self.value.of}"
-        value = self.value.isoformat() if isinstance(self.value, dt.date) else repr(self.value)
+        value = repr(self.value)
+        if isinstance(self.value, dt.date | Decimal):
+            value = self.value.isoformat() if isinstance(self.value, dt.date) else str(self.value)
         return f"{self.name} {self.sign} {value}"
 
 
