@@ -31,7 +31,9 @@ from metricdp.service.waiting import Waiting
 __all__ = ["create_app"]
 
 _LOG = logging.getLogger("metricdp.service")
-_THREADS = 64
+_THREADS, _HEAVY_THREADS = 64, 2
+"""Threads for requests; and for those that compute for long, which would keep the others from the processors."""
+
 _MOST_VALUES = 2000
 """Values that are drawn and charged together; a request for more of them has a turn to itself."""
 
@@ -86,7 +88,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     book = Ledger(settings.ledger) if ledger is None else ledger
     tokens, verbs, counters = Tokens(settings.tokens), Verbs(settings, book), Counters()
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
-    threads = anyio.CapacityLimiter(_THREADS)
+    threads, few = anyio.CapacityLimiter(_THREADS), anyio.CapacityLimiter(_HEAVY_THREADS)
     waiting = Waiting(verbs.release, lambda one: len(one.rows), _MOST_VALUES)
     jobs = TableJobs(int(settings.most_jobs), settings.results_kept)
 
@@ -115,8 +117,8 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
 
     Who = Annotated[Token, Depends(who)]
 
-    async def run(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        result = await anyio.to_thread.run_sync(work, limiter=threads)
+    async def run(work: Callable[[], dict[str, Any]], limiter: anyio.CapacityLimiter = threads) -> dict[str, Any]:
+        result = await anyio.to_thread.run_sync(work, limiter=limiter)
         return {"format": _FORMAT, "result": result}
 
     async def release(body: ReleaseRequest, token: Who, key: Key = None) -> Response:
@@ -157,12 +159,12 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     @app.post("/verify", summary="Verify a channel")
     async def verify(body: VerifyRequest, token: Who) -> dict[str, Any]:
         """In exact arithmetic; nothing is charged."""
-        return await run(lambda: verbs.verify(token, body.channel, body.metric))
+        return await run(lambda: verbs.verify(token, body.channel, body.metric), few)
 
     @app.get("/check", summary="Check the whole ledger")
     async def check(token: Who) -> dict[str, Any]:
         """For auditors."""
-        return await run(lambda: verbs.check(token))
+        return await run(lambda: verbs.check(token), few)
 
     @app.get("/health", summary="Whether the service is there")
     async def health() -> dict[str, Any]:

@@ -259,6 +259,33 @@ def test_a_token_without_its_account_learns_no_other_names(service):
             call()
 
 
+def test_what_computes_for_long_leaves_the_processors_to_others(service, monkeypatch):
+    """A channel of many inputs takes minutes to verify: sixty of them at once left nothing for the rest."""
+    running, most, go = [], [], threading.Event()
+
+    def long(*_):
+        running.append(1)
+        most.append(len(running))
+        assert go.wait(20)
+        running.pop()
+        return {}
+
+    monkeypatch.setattr(Verbs, "verify", long)
+    body = {"channel": {}, "metric": "discrete"}
+    threads = [
+        threading.Thread(target=service.call, args=("cora", "POST", "/verify", body), daemon=True) for _ in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    assert service.release().status_code == 200
+    assert service.call("ann", "GET", "/balance").status_code == 200
+    go.set()
+    for thread in threads:
+        thread.join(20)
+    assert len(most) == 5
+    assert max(most) <= 2
+
+
 def test_texts_that_take_long_to_read_are_refused(service):
     """A metric of many digits stopped the service for all: the digits were read in every way that there is."""
     for path, body in (
