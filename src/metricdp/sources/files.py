@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ def open_path(source: str | Path, declared: Declared) -> OpenTable:
         raise FileError(f"{path.name} may not be read: no permission") from None
     except FileError:
         raise
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error):
         raise unreadable(path.name, kind[1:]) from None
 
 

@@ -200,7 +200,10 @@ def _of_polars_series(series: Any) -> pa.Array | None:
 
     if series.dtype == polars.Object:
         return None
-    array = series.to_arrow()
+    try:
+        array = series.to_arrow()
+    except Exception:  # Arrow has no integers of 128 bits
+        raise KindError(f"columns of {series.dtype.base_type()} cannot be taken; cast it first") from None
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 

@@ -176,6 +176,11 @@ def test_what_cannot_be_opened(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(TEXT.encode() * 9)[:-9])
     (tmp_path / "no.csv.gz").write_bytes(TEXT.encode())
     (tmp_path / "no.duckdb").write_bytes(SECRET.encode() * 100)
+    damaged = bytearray(gzip.compress(TEXT.encode()))
+    damaged[10:16] = b"\xff" * 6  # the first bytes after gzip's own
+    (tmp_path / "bits.csv.gz").write_bytes(damaged)
+    with pytest.raises(FileError, match="cannot be read as csv.gz"):
+        open_table(tmp_path / "bits.csv.gz")
     with pytest.raises(MetricDPError, match="damaged"):
         list(open_table(tmp_path / "t.csv.gz").batches())
     for name, rule in [("no.csv.gz", "cannot be read as csv.gz"), ("no.duckdb#t", "no DuckDB file"), ("x.csv", "no")]:
@@ -261,3 +266,14 @@ def test_a_part_without_a_value_may_have_no_type(tmp_path):
     pq.write_table(pa.table({"x": pa.nulls(1)}), tmp_path / "b.parquet")
     with open_table(tmp_path) as opened:
         assert pa.Table.from_batches(opened.batches())["x"].to_pylist() == [0.5, None]
+
+
+def test_integers_of_128_bits_are_refused_by_their_type():
+    """Not by their values, which are what they should be."""
+    for values in ([1, 2], [2**100, None]):
+        frame = pl.DataFrame({"age": pl.Series(values, dtype=pl.Int128)})
+        with (
+            open_table(frame, DECLARED) as table,
+            pytest.raises(ColumnError, match="columns of Int128 cannot be taken"),
+        ):
+            table.check_readable(["age"])
