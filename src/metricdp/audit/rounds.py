@@ -25,6 +25,7 @@ from metricdp.audit.zoom import zoom
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 from metricdp.metrics import Guarantee
+from metricdp.visible import visible
 
 __all__ = ["Progress", "Rounds"]
 
@@ -32,6 +33,7 @@ Progress = Callable[[int, int, float], object]
 
 _PROBE = 16
 _PROBES = 64
+_LONGEST_TOLD = 120  # characters of what an error says
 _REFINED = 3
 _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
@@ -149,6 +151,7 @@ class Rounds:
         drawn again until a release came, or both secrets have failed.
         """
         failures: set[str] = set()
+        said: set[str] = set()
         fine = False
         for hunt in self.hunts[: max(1, min(8, self._left() // (8 * _PROBE)))]:
             failed: set[bool] = set()
@@ -158,6 +161,7 @@ class Rounds:
                 for release, label in zip(batch.releases, labels.tolist(), strict=True):
                     if isinstance(release, Failure):
                         failures.add(release.words)
+                        said |= {release.message} - {""}
                         failed.add(label)
                     else:
                         fine = True
@@ -173,6 +177,7 @@ class Rounds:
         if not fine:
             raise ArgumentError(
                 f"{self.box.name} {' or '.join(sorted(failures))} on every call: there is nothing to test"
+                + (f"; it says: {visible(min(said), _LONGEST_TOLD)}" if said else "")
             )
         self._go_on()
 

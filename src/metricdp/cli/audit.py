@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,7 +83,7 @@ def audit(
         claim = _claim(metric, epsilon, delta)
     with mistakes("--pairs"):
         given = _pairs(pairs)
-    with mistakes(" ".join(box)):
+    with mistakes(" ".join(box)), redirect_stdout(sys.stderr):  # what a box prints is no part of the result
         from metricdp.audit.audit import audit as decide
         from metricdp.audit.boxes.as_box import as_box
 
@@ -145,7 +147,6 @@ def _pairs(texts: list[str] | None) -> list[tuple[Any, Any]] | None:
 def _target(box: list[str], as_rows: bool) -> Any:
     """What the argument names."""
     import importlib
-    import sys
 
     from metricdp.audit import rows
     from metricdp.errors import ArgumentError

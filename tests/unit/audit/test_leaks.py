@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import metricdp as mdp
@@ -134,7 +135,10 @@ def test_rows_that_give_texts_or_things_in_an_array():
     def things_in_an_array(secrets):
         return np.array([None if secret else wide() for secret in secrets], dtype=object)
 
-    for box in (texts, things_in_an_array):
+    def arrow(secrets):
+        return pa.array([near(secret) for secret in secrets])
+
+    for box in (texts, things_in_an_array, arrow):
         assert not audit(rows(box), [(0, 1)], m.absolute(), samples=2000).holds
 
 

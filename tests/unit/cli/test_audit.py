@@ -22,6 +22,15 @@ def weak(secret):
     return round(float(secret + generator.laplace(scale=0.4)), 3)
 
 
+def talking(secret):
+    print("a secret came")
+    return weak(secret)
+
+
+def failing(secret):
+    raise ValueError("no noise today")
+
+
 def rows(secrets):
     return np.round(secrets + generator.laplace(scale=0.4, size=len(secrets)), 3)
 """
@@ -61,6 +70,18 @@ def test_many_rows_at_a_time_as_json(run):
     found = json.loads(done.output)["result"]
     assert found["holds"] is False
     assert found["scale_at_least"] > 1.5
+
+
+def test_what_a_box_prints_is_not_among_the_results(run):
+    done = run("audited_boxes:talking", *CLAIM, "-n", "300", "--json")
+    assert json.loads(done.stdout)["result"]["samples"] == 300
+    assert "a secret came" in done.stderr
+
+
+def test_a_box_that_always_fails_is_quoted(run):
+    done = run("audited_boxes:failing", *CLAIM)
+    assert done.exit_code == 2
+    assert "raised ValueError on every call: there is nothing to test; it says: no noise today" in done.stderr
 
 
 def test_a_mechanism_that_says_what_it_promises(run):

@@ -180,6 +180,8 @@ class Rows(Box):
             self._single = Calls(self._one, name=self.name)
             self.block = self._single.block
             return self._single.draw(pair, labels[: self.block])
+        if callable(plain := getattr(releases, "to_pylist", None)):  # a column of Arrow
+            releases = plain()
         if isinstance(releases, np.ndarray) and (releases.dtype.names is not None or releases.dtype.kind in "OSU"):
             releases = releases.tolist()  # records as tuples, and things as they are
         if isinstance(releases, tuple) and releases:  # perhaps several of each secret

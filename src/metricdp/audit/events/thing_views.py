@@ -86,7 +86,7 @@ def label_views(batch: Batch) -> list[View]:
         if releases.dtype.kind in "biuf":
             return []
         return [View("the release", "t.key(z)", lambda batch: _array(batch.releases), number=False)]
-    views = [View("what it is", "m.outcome(z)", each(machine.outcome, object), number=False)]
+    views = [View("its kind", "m.outcome(z)", each(machine.outcome, object), number=False)]
     some = releases[:_LOOKED_AT]
     if any(isinstance(release, Failure) and release.message for release in releases):
         views.append(View("what its error says", "t.message(z)", each(things.message, object), number=False))
