@@ -20,6 +20,8 @@ from metricdp.extensions import Registry
 
 __all__ = ["COMMANDS", "REGISTRY", "load_command"]
 
+_OURS = "metricdp"
+
 _TABLES, _MECHANISMS, _SERVICES, _OTHERS = "Tables", "Mechanisms", "Services", "Of other packages"
 
 COMMANDS = {
@@ -78,8 +80,7 @@ def _refusal(error: ArgumentError) -> Any:
 
 def _heading(name: str) -> str:
     """Of a command that is registered by an entry point: by this package's folders above, or by another package."""
-    extension = REGISTRY.extension(name)
-    return _SERVICES if extension is not None and extension.package == "metricdp" else _OTHERS
+    return _SERVICES if _package(name) == _OURS else _OTHERS
 
 
 @functools.cache
@@ -93,11 +94,23 @@ def _as_command(name: str, target: Any) -> Any:
     command.name = name
     command.rich_help_panel = COMMANDS.get(name) or _heading(name)
     if command.callback is not None:
-        command.callback = _telling_its_options(command.callback, command.params)
+        command.callback = _telling_its_options(command.callback, command.params, _package(name))
+    for part in getattr(command, "commands", {}).values():  # of a typer.Typer with commands of its own
+        if part.callback is not None and _package(name) != _OURS:
+            part.callback = _telling_its_options(part.callback, part.params, _package(name))
     return command
 
 
-def _telling_its_options(callback: Any, params: Any) -> Any:
+def _package(name: str) -> str:
+    """Whose command it is; ours where two claim it, since it is refused here."""
+    try:
+        extension = REGISTRY.extension(name)
+    except ArgumentError:
+        return _OURS
+    return _OURS if extension is None else extension.package
+
+
+def _telling_its_options(callback: Any, params: Any, package: str) -> Any:
     """The callback, which first tells the console its options, so that errors of Python functions name those."""
     options = {
         param.name: max(param.opts, key=len) for param in params if any(text.startswith("--") for text in param.opts)
@@ -105,7 +118,7 @@ def _telling_its_options(callback: Any, params: Any) -> Any:
 
     @functools.wraps(callback)
     def run(*arguments: Any, **named: Any) -> Any:
-        console.know_options(options)
+        console.know_options(options, package)
         _refuse_two_from_one(
             {param.name: options.get(param.name, param.human_readable_name) for param in params}, named
         )

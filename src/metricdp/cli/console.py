@@ -35,7 +35,7 @@ import typer
 
 from metricdp.errors import BudgetError, DataError, MetricDPError, MissingExtraError, PolicyError
 from metricdp.lazy import missing_extra
-from metricdp.visible import visible
+from metricdp.visible import visible, visible_name
 
 __all__ = [
     "DEFECT",
@@ -106,6 +106,7 @@ class _Run:
     kind: str | None = None
     messages: list[str] = field(default_factory=list)
     options: dict[str, str] = field(default_factory=dict)
+    package: str = "metricdp"
 
 
 _RUN: ContextVar[_Run | None] = ContextVar("run", default=None)
@@ -264,8 +265,9 @@ def _status(command: Callable[[], Any]) -> int:
         if os.environ.get("METRICDP_TRACEBACK"):
             raise
         # Its message may hold a private value, so that only its kind and place are printed.
+        whose = "metricdp" if running is None else visible_name(running.package)
         complain(
-            f"a defect in metricdp: {type(error).__name__} at {_place(error)}. Please report it. METRICDP_TRACEBACK=1 "
+            f"a defect in {whose}: {type(error).__name__} at {_place(error)}. Please report it. METRICDP_TRACEBACK=1 "
             "shows more of it, which may hold private values",
             kind=type(error).__name__,
         )
@@ -302,11 +304,16 @@ def _in_words(error: BaseException) -> str:
     return in_options(str(error))
 
 
-def know_options(options: dict[str, str]) -> None:
-    """Tell which option of the running command stands for which argument of a Python function."""
+def know_options(options: dict[str, str], package: str = "metricdp") -> None:
+    """Tell which option of the running command stands for which argument of a Python function, and whose command it is.
+
+    Args:
+        options: by the names of the arguments.
+        package: the package that has registered the command.
+    """
     running = _RUN.get()
     if running is not None:
-        running.options = options
+        running.options, running.package = options, package
 
 
 def in_options(message: str) -> str:

@@ -10,7 +10,9 @@ import pytest
 
 import metricdp as mdp
 from metricdp.audit import audit, rows
+from metricdp.audit.boxes import box
 from metricdp.audit.boxes.box import CALL_LIMIT
+from metricdp.audit.boxes.time_out import TimedOut, Watch
 from metricdp.errors import ArgumentError, FileError
 
 m = mdp.metrics
@@ -151,3 +153,18 @@ def test_a_program_is_ended_where_there_are_no_groups_of_processes(monkeypatch):
     monkeypatch.delattr("os.killpg")
     with pytest.raises(ArgumentError, match="hung on every call"):
         audit("command:sleep 100", [(0, 1)], m.absolute(), time_limit=0.3)
+
+
+def test_a_time_limit_that_comes_as_a_call_ends_does_not_end_the_audit(monkeypatch):
+    class Late(Watch):
+        ended = 0
+
+        def end(self):
+            super().end()
+            Late.ended += 1
+            if Late.ended == 3:
+                raise TimedOut
+
+    monkeypatch.setattr(box, "Watch", Late)
+    batch = box.Calls(lambda secret: secret).draw((1, 0), np.ones(5, dtype=bool))
+    assert batch.releases == [1, 1, box.Failure("hung"), 1, 1]

@@ -60,6 +60,15 @@ def test_a_defect_tells_its_place_and_not_its_message(capsys, monkeypatch):
         console.run(failing(ZeroDivisionError("secret")))
 
 
+def test_a_defect_of_another_package_is_its_own(capsys):
+    def command():
+        console.know_options({}, "acme")
+        raise ZeroDivisionError
+
+    assert console.run(command) == console.DEFECT
+    assert capsys.readouterr().err.startswith("metricdp: a defect in acme: ZeroDivisionError")
+
+
 def test_a_mistake_names_what_it_is_about_once(capsys):
     for error in (LevelError("a level is positive"), LevelError("--metric: a level is positive")):
         with pytest.raises(typer.Exit) as leaving, console.mistakes("--metric"):

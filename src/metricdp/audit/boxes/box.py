@@ -114,18 +114,18 @@ class Calls(Box):
             for number, label in enumerate(labels.tolist()):
                 start = clock()
                 try:
-                    watch.begin()
-                    release = function(pair[0] if label else pair[1])
-                    watch.end()
-                except TimedOut:
+                    try:
+                        watch.begin()
+                        release = function(pair[0] if label else pair[1])
+                    finally:
+                        watch.end()
+                except TimedOut:  # also where it came as the call was over
                     release = Failure("hung")
                 except KeyboardInterrupt:
                     interrupted = True
                     break
                 except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
                     release = Failure(f"raised {type(error).__name__}", _said(error))
-                finally:
-                    watch.end()
                 seconds[number] = clock() - start
                 releases.append(release)
                 if not isinstance(release, Failure):
