@@ -12,6 +12,7 @@ from metricdp.policies.sql.together import unlike
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.asking import Asking
 from metricdp.queries.select.table_answers import TableAnswers
+from metricdp.sessions.shown_bars import shown_bars
 
 __all__ = ["counts_at_least", "counts_needed", "least"]
 
@@ -32,7 +33,7 @@ def least(asking: Asking, within: Fraction, most: Fraction, fewest: Mapping[Amou
         fewest: how many there are at least of those whose number is secret, as `counts_at_least` finds it.
 
     Raises:
-        ImpossibleError: ``most`` is not enough.
+        ImpossibleError: ``most`` is not enough; or how far something is off depends on what is secret.
     """
     if within <= 0 or most <= 0:
         raise ArgumentError("an error bar is positive, and so is the most that it may cost")
@@ -40,15 +41,18 @@ def least(asking: Asking, within: Fraction, most: Fraction, fewest: Mapping[Amou
     def scaled(scale: Fraction) -> Asking:
         return replace(asking, scale=scale)
 
+    def bars(scale: Fraction) -> dict[str, float | None]:
+        return shown_bars(asking, scaled(scale).error_bars(fewest))
+
     def fits(scale: Fraction) -> bool:
-        return all(bar is not None and bar <= within for bar in scaled(scale).error_bars(fewest).values())
+        return all(bar is not None and bar <= within for bar in bars(scale).values())
 
     if not fits(most):
-        found = scaled(most).error_bars(fewest)
-        bars = ", ".join(f"{name} ± {'unknown' if bar is None else f'{bar:.4g}'}" for name, bar in found.items())
+        found = bars(most)
+        told = ", ".join(f"{name} ± {'unknown' if bar is None else f'{bar:.4g}'}" for name, bar in found.items())
         done = "" if fewest is None else "; the count, which was asked for first, is charged and on record"
         raise ImpossibleError(
-            f"for {float(most):.4g} times the policy's metric the error bars are {bars}, not within "
+            f"for {float(most):.4g} times the policy's metric the error bars are {told}, not within "
             f"{float(within):.6g}: allow more with most=, or ask for fewer things or groups at once{done}"
         )
     low, high = Fraction(0), most

@@ -22,6 +22,7 @@ from metricdp.queries.select.stored_answers import stored, taken_up
 from metricdp.queries.select.table_answers import TableAnswers
 from metricdp.sessions.precision import counts_at_least, counts_needed, least
 from metricdp.sessions.preview import Preview
+from metricdp.sessions.shown_bars import shown_bars
 from metricdp.sources.digests import digest as file_digest
 from metricdp.tables import Release, sanitize
 
@@ -264,6 +265,7 @@ class Session:
                 "the error bar of a variance, a correlation or a slope depends on what it is, which is secret: ask "
                 "without within=, after a preview"
             )
+        _ = shown_bars(asking, asking.error_bars())  # or it is refused here, before anything is counted
         bar, counts = rational(within, "error bar"), counts_needed(asking)
         if not counts:
             return least(asking, bar, self._parts(most, None)[1])
