@@ -13,7 +13,7 @@ import pytest
 
 import metricdp
 import metricdp as mdp
-from metricdp.errors import ArgumentError, DataError
+from metricdp.errors import ArgumentError, DataError, TooLargeError
 
 SOURCE = Path(metricdp.__file__).parent
 FOLDERS = sorted(one.name for one in pkgutil.iter_modules([str(SOURCE)]) if one.ispkg and not one.name.startswith("_"))
@@ -117,6 +117,8 @@ def test_a_public_function_is_shown_at_work(function):
         assert ">>>" in (function.__doc__ or ""), f"{function.__module__}.{function.__qualname__} has no example"
 
 
+STAFF = pd.DataFrame({"age": [31, 47]})
+RULES = {"format": 2, "records": 2, "columns": {"age": {"type": "integer", "within": 5, "bounds": [0, 99]}}}
 LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted", "space|Space|points"
 
 
@@ -148,6 +150,15 @@ LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted
         (lambda bad: mdp.papers.items_of([bad]), "the papers 1 to 5"),
         (lambda bad: mdp.estimates.foresee({}, "select count(*)", bad), "number of rows"),
         (lambda bad: mdp.estimates.iterative_bayesian_update([bad], [["x"]]), "are numbers"),
+        (lambda bad: mdp.Space.line(bad), "the number of points is a whole number"),
+        (lambda bad: mdp.Space.grid(2, bad), "the number of columns is a whole number"),
+        (lambda bad: mdp.metrics.absolute().diameter(bad), "a list of points is needed"),
+        (lambda bad: mdp.metrics.absolute().violation(bad), "a list of points is needed"),
+        (lambda bad: mdp.metrics.absolute().enclosures(bad), "a list of points is needed"),
+        (lambda bad: mdp.Metric.from_toml(bad), "a str is wanted"),
+        (lambda bad: mdp.Session(STAFF, RULES).ask_together(bad), "a list of questions is needed"),
+        (lambda bad: mdp.tables.sanitize(STAFF, RULES, out=bad or 5), "path"),
+        (lambda bad: mdp.queries.ask(STAFF, RULES, "select count(*) from t")[bad], r"there are: count\(\*\)"),
         (lambda bad: mdp.metrics.taxonomy(pd.DataFrame({"a": [bad]})), "mapping"),
         (lambda bad: mdp.policies.read_select(bad, bad), "a str is wanted"),
         (lambda bad: mdp.queries.statistical(len, bad, 3), SPACE_WANTED),
@@ -163,6 +174,21 @@ LOSS_WANTED, PRIOR_WANTED, SPACE_WANTED = "a Loss is wanted", "a Prior is wanted
 def test_a_wrong_argument_is_told_what_is_wanted(call, words, bad):
     with pytest.raises((ArgumentError, DataError), match=words):
         call(bad)
+
+
+def test_counts_that_no_space_has():
+    with pytest.raises(ArgumentError, match="the number of bits is not negative, and -1 is"):
+        mdp.Space.bits(-1)
+    with pytest.raises(TooLargeError, match="no list holds that many points"):
+        mdp.Space.line(10**30)
+
+
+def test_one_distance_is_explained_too():
+    K = mdp.laplace(mdp.metrics.absolute())
+    assert K.explain(2) == K.explain([2])
+    assert K.guarantee.explain(0.5) == K.guarantee.explain([0.5])
+    with pytest.raises(ArgumentError, match="a list of distances is needed"):
+        K.explain(object())
 
 
 SPACE = mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute())

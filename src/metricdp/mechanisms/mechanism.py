@@ -295,8 +295,8 @@ class Mechanism(ABC):
 
     # Words
 
-    def explain(self, distances: Sequence[float] | None = None) -> str:
-        """In plain words: how much an adversary's odds can move at several distances, and the error to expect."""
+    def explain(self, distances: Sequence[float] | float | None = None) -> str:
+        """In plain words: how far an adversary's odds can move, at one distance or several, and the error to expect."""
         return "\n".join([self.guarantee.explain(distances), self._explain_error()])
 
     def _explain_error(self) -> str:

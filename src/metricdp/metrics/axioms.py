@@ -14,6 +14,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from metricdp.exact.balls import decide_sign, float_above, float_below, precision
+from metricdp.exact.lists import as_list
 from metricdp.exact.results import Result, number_json
 from metricdp.metrics.amounts import plain_label
 from metricdp.metrics.enclosures import Enclosures
@@ -83,7 +84,7 @@ def find_violation(
     metric: Metric, points: Sequence[Any], strict: bool = False, search: bool = True
 ) -> Violation | None:
     """See `Metric.violation`; without ``search``, the axioms are taken for granted."""
-    points = list(points)
+    points = as_list(points, "points", "[0, 1]")
     if metric.level.log_of is None:
         unscaled, factor = metric, 1.0
     else:  # a scale changes no axiom, and without its logarithm the distances may be rational

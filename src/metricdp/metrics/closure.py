@@ -15,6 +15,7 @@ from flint import arb
 
 from metricdp.errors import ArgumentError, NotAMetricError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.lists import as_list
 from metricdp.metrics.amounts import Exact
 from metricdp.metrics.axioms import Distances, Violation
 from metricdp.metrics.coordinates import frozen
@@ -176,7 +177,7 @@ def normalize(metric: Metric, points: Sequence[Any]) -> Metric:
 
 def farthest(metric: Metric, points: Sequence[Any]) -> tuple[Any, Any]:
     """See `Metric.farthest`."""
-    points = list(points)
+    points = as_list(points, "points", "[0, 1]")
     distances = Distances(metric, points)
     apart = distances.enclosures
     first, *others = np.argwhere(np.triu(apart.upper >= apart.lower.max())).tolist()
@@ -189,7 +190,7 @@ def farthest(metric: Metric, points: Sequence[Any]) -> tuple[Any, Any]:
 
 def close(metric: Metric, points: Sequence[Any]) -> Metric:
     """See `Metric.closure`."""
-    points = tuple(frozen(point) for point in points)
+    points = tuple(frozen(point) for point in as_list(points, "points", "[0, 1]"))
     if metric.level.log_of is not None:  # without its logarithm the distances may be rational
         return close(metric.unit, points) * metric.level
     distances = Distances(metric, points)

@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from metricdp.exact.lists import as_list
 from metricdp.metrics.amounts import formula
 from metricdp.metrics.finite import Discrete
 
@@ -20,9 +21,11 @@ __all__ = ["explain", "telling_distances"]
 Distance = int | float | Fraction
 
 
-def explain(guarantee: Guarantee, distances: Sequence[Distance] | None = None) -> str:
+def explain(guarantee: Guarantee, distances: Sequence[Distance] | Distance | None = None) -> str:
     """See `Guarantee.explain`."""
-    told = list(telling_distances(guarantee.metric) if distances is None else distances)
+    if isinstance(distances, int | float | Fraction):
+        distances = [distances]
+    told = list(telling_distances(guarantee.metric)) if distances is None else as_list(distances, "distances", "[200]")
     lines = [f"This release is {guarantee}."]
     lines += [_odds(guarantee, distance) for distance in told]
     if told:

@@ -140,8 +140,8 @@ class Guarantee:
         ratio = enclose(lambda: (level.ball() * k).expm1() / level.ball().expm1()).upper
         return Guarantee(self.metric * k, min(self.delta * Fraction(ratio), Fraction(1)))
 
-    def explain(self, distances: Sequence[int | float | Fraction] | None = None) -> str:
-        """The promise in plain words, at several distances.
+    def explain(self, distances: Sequence[int | float | Fraction] | int | float | Fraction | None = None) -> str:
+        """The promise in plain words, at one or several distances.
 
         >>> from metricdp.metrics import great_circle
         >>> print(Guarantee(great_circle().within(200)).explain([200]))

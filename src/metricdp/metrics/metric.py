@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import Level, LevelLike, ln
+from metricdp.exact.lists import as_list
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact, positive
 from metricdp.metrics.axioms import Violation, find_violation
@@ -102,7 +103,7 @@ class Metric(Traits, ABC):
         >>> tree.enclosures(["a"], ["c", "d"]).lower.tolist()
         [[2.0, 2e+17]]
         """
-        left = points if isinstance(points, (list, tuple, np.ndarray)) else list(points)
+        left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
         right = left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
         quick = in_blocks(self._enclosures, left, right)
         return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import itertools
+import operator
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from metricdp.errors import ArgumentError, DataError, NotAMetricError, UnknownCategoryError
+from metricdp.errors import ArgumentError, DataError, NotAMetricError, TooLargeError, UnknownCategoryError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.lists import as_list
 from metricdp.metrics.coordinates import all_different, frozen, label
@@ -76,7 +78,7 @@ class Space:
         >>> Space.line(3).distances[0].tolist()
         [0.0, 1.0, 2.0]
         """
-        return cls(range(n), metric or absolute())
+        return cls(range(_count(n, "points")), metric or absolute())
 
     @classmethod
     def grid(cls, rows: int, columns: int, metric: Metric | None = None) -> Space:
@@ -85,7 +87,8 @@ class Space:
         >>> Space.grid(2, 2).points
         ((0, 0), (0, 1), (1, 0), (1, 1))
         """
-        return cls(itertools.product(range(rows), range(columns)), metric or euclidean())
+        places = itertools.product(range(_count(rows, "rows")), range(_count(columns, "columns")))
+        return cls(places, metric or euclidean())
 
     @classmethod
     def bits(cls, n: int, metric: Metric | None = None) -> Space:
@@ -94,7 +97,7 @@ class Space:
         >>> Space.bits(2).distances[0].tolist()
         [0.0, 1.0, 1.0, 2.0]
         """
-        return cls(itertools.product((0, 1), repeat=n), metric or hamming())
+        return cls(itertools.product((0, 1), repeat=_count(n, "bits")), metric or hamming())
 
     def __len__(self) -> int:
         return len(self.points)
@@ -154,3 +157,16 @@ class Space:
 
 def _key(point: Any, row: int | None = None) -> Any:
     return label(frozenset(point.items()) if isinstance(point, dict) else point, row)
+
+
+def _count(number: Any, what: str) -> int:
+    """How many there are: a whole number, not negative, and no more than a list can have."""
+    try:
+        found = operator.index(number)
+    except TypeError:
+        raise ArgumentError(f"the number of {what} is a whole number, not {type(number).__name__}") from None
+    if found < 0:
+        raise ArgumentError(f"the number of {what} is not negative, and {found} is")
+    if found > sys.maxsize:
+        raise TooLargeError(f"no list holds that many {what}")
+    return found

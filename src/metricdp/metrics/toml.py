@@ -12,6 +12,7 @@ from typing import Any
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.level import Level
+from metricdp.exact.lists import as_a
 from metricdp.metrics.algebra import add, maximum
 from metricdp.metrics.amounts import code, plain
 from metricdp.metrics.coordinates import frozen
@@ -57,7 +58,7 @@ def write_toml(metric: Metric) -> str:
 def read_toml(text: str) -> Metric:
     """See `Metric.from_toml`."""
     try:
-        return from_tree(tomllib.loads(text))
+        return from_tree(tomllib.loads(as_a(str, text, "what metric.to_toml() gives")))
     except tomllib.TOMLDecodeError as problem:
         raise ArgumentError(f"this is not TOML: {problem}") from None
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from metricdp.errors import ArgumentError, FileError, ImpossibleError
 from metricdp.exact.level import rational
+from metricdp.exact.lists import as_list
 from metricdp.ledger import Balance, Ledger, What
 from metricdp.ledger.charging import as_ledger, question_charge, refuse_seeds, table_charge, which_account
 from metricdp.ledger.entries import canonical, digest
@@ -295,7 +296,7 @@ class Session:
         """One question for several that have the same condition and groups."""
         if isinstance(questions, str):
             raise ArgumentError("questions are a list of texts: for one, use ask")
-        read = [self._read(question).select for question in questions]
+        read = [self._read(question).select for question in as_list(questions, "questions")]
         return Asking.made(join_selects(read, self.policy.askable), self.policy.askable)
 
     def _charge_of(self, asking: Asking) -> Guarantee | None:

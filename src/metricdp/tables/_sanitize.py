@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from metricdp.policies.policy import Policy
 from metricdp.sources.databases import DatabaseTable, database_table
-from metricdp.sources.file_kinds import STANDARD
+from metricdp.sources.file_kinds import STANDARD, as_path
 from metricdp.sources.opening import open_table
 from metricdp.sources.sinks import check_table_output
 from metricdp.sources.table import OpenTable
@@ -135,7 +135,7 @@ def sanitize(
     >>> release.table.column_names, release.table.num_rows, str(release.guarantee)
     (['age'], 2, '(ln 2/5·|x − y| (age))-private')
     """
-    rules, target = _policy(policy), None if out is None else Path(out)
+    rules, target = _policy(policy), None if out is None else as_path(out)
     with open_table(source, declared_by(rules), engine) as opened:
         plan = Sanitizer.of(rules, opened.schema, opened.untyped)
         opened.check_readable(plan.needed)

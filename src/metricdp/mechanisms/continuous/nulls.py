@@ -203,7 +203,7 @@ class NullableLaplace(Mechanism):
         stays = probability_below(lambda: 1 - self.false_null())
         return self.numbers.probability_within(distance) * stays * (1 - 2.0**-50)
 
-    def explain(self, distances: Sequence[float] | None = None) -> str:
+    def explain(self, distances: Sequence[float] | float | None = None) -> str:
         """See `Mechanism.explain`; and the odds between null and a number."""
         factor = enclose(lambda: self._null_distance().exp()).outward[1]
         first, *rest = super().explain(distances).splitlines()

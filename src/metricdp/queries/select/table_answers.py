@@ -16,6 +16,7 @@ from metricdp.metrics.explain import telling_distances
 from metricdp.metrics.released import Released
 from metricdp.policies.askable import Askable
 from metricdp.policies.sql.statements import Select
+from metricdp.visible import visible_name
 
 if TYPE_CHECKING:
     from metricdp.plots.error_bars import AnswerPicture
@@ -104,6 +105,8 @@ class TableAnswers(Released):
 
     def __getitem__(self, name: str) -> tuple[TableAnswer, ...]:
         """The answers of that name, one for each group."""
+        if name not in self.names:
+            raise ArgumentError(f"there is no answer {visible_name(str(name))!r}; there are: {', '.join(self.names)}")
         place = self.names.index(name)
         return tuple(row[place] for row in self.found)
 
