@@ -361,6 +361,11 @@ def test_a_history_that_somebody_wrote_with_an_account_above_itself(filled):
 
 
 def test_a_database_that_is_no_ledger(tmp_path):
+    """It was written to: from then on its own program found another journal."""
     sqlite3.connect(tmp_path / "other.db").execute("create table x (y)").connection.close()
-    with pytest.raises(FileError, match="no ledger"):
-        Ledger(tmp_path / "other.db")
+    (tmp_path / "empty.db").touch()
+    for name in ("other.db", "empty.db"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(FileError, match="no ledger"):
+            Ledger(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before

@@ -39,7 +39,8 @@ class SQLiteStore:
             raise ArgumentError(f"{str(path)!r}: there is no such home folder") from None
         if "\0" in str(path):
             raise ArgumentError(f"{str(path)!r} is no path of a file")
-        self._connect = connect or _connected
+        self._connect = connect
+        self._made = False
         self._lock = fair_lock(Path(f"{self.path}-queue"))
         self._connections = Connections(self.path, self._connected)
 
@@ -87,12 +88,13 @@ class SQLiteStore:
             raise FileError(
                 f"{self.path} exists already: a second ledger would forget what the first one knows"
             ) from None
+        self._made = True
         _flush_folder(self.path.absolute().parent)
 
     def _connected(self) -> Any:
         if not self.path.is_file():
             raise FileError(f"there is no ledger {self.path}; make one with: metricdp ledger create {self.path}")
-        return self._connect(self.path)
+        return _connected(self.path, self._made) if self._connect is None else self._connect(self.path)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -109,7 +111,7 @@ class SQLiteStore:
             ) from None
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path, new: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(str(path.absolute()))}?mode=rw",
         uri=True,
@@ -118,7 +120,8 @@ def _connected(path: Path) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        prepare(connection)
+        if new or _patiently(connection, "select 1 from sqlite_master where name = 'ledger'"):
+            prepare(connection)  # what is no ledger is left as it is, and refused by its first question
     except BaseException:
         connection.close()
         raise
@@ -127,16 +130,20 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 def prepare(connection: Any) -> None:
     """Write ahead, and sync at every commit."""
+    ((mode,),) = _patiently(connection, "pragma journal_mode=wal")
+    connection.execute(f"pragma synchronous={'full' if mode == 'wal' else 'extra'}")
+
+
+def _patiently(connection: Any, statement: str) -> Rows:
+    """The rows of a statement, tried again for as long as others are in the way."""
     deadline = time.monotonic() + _LONGEST_WAIT
     while True:
         try:
-            ((mode,),) = list(connection.execute("pragma journal_mode=wal"))
-            break
+            return list(connection.execute(statement))
         except Exception as error:
             if not _is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_POLL)
-    connection.execute(f"pragma synchronous={'full' if mode == 'wal' else 'extra'}")
 
 
 def _begin(connection: Any) -> None:
