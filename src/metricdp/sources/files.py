@@ -79,11 +79,11 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
             path, format="parquet", partitioning=pa_dataset.partitioning(schema, flavor="hive")
         )
         rows = dataset.count_rows()
-        if not dataset.files:
-            raise OSError
-        other = _part_of_another_schema(dataset, keys)
+        other = _part_of_another_schema(dataset, keys) if dataset.files else None
     except (pa.ArrowException, OSError):
         raise FileError(f"{_named(path)} is not a folder of Parquet parts of one schema") from None
+    if not dataset.files:
+        raise FileError(f"{_named(path)} holds no Parquet parts")
     if other is not None:
         raise FileError(
             f"{_named(path)}: its parts have columns of other names or types, {other[0]} others than {other[1]}; write "

@@ -179,7 +179,7 @@ def test_what_cannot_be_opened(tmp_path):
     damaged = bytearray(gzip.compress(TEXT.encode()))
     damaged[10:16] = b"\xff" * 6  # the first bytes after gzip's own
     (tmp_path / "bits.csv.gz").write_bytes(damaged)
-    with pytest.raises(FileError, match="cannot be read as csv.gz"):
+    with pytest.raises(FileError, match=r"cannot be read as csv\.gz"):
         open_table(tmp_path / "bits.csv.gz")
     with pytest.raises(MetricDPError, match="damaged"):
         list(open_table(tmp_path / "t.csv.gz").batches())
@@ -194,6 +194,9 @@ def test_what_cannot_be_opened(tmp_path):
     ]:
         with pytest.raises(ArgumentError, match=rule):
             open_table(source)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="empty holds no Parquet parts"):
+        open_table(tmp_path / "empty")
     with pytest.raises(ArgumentError, match="no engine 'oracle'; the engine is one of auto, local, duckdb, postgres"):
         open_table(ARROW, engine="oracle")
 
