@@ -56,6 +56,7 @@ class LinearAnswer:
         noise: half the width that is due to noise.
         biased: whether a part of the width is due to what the counts cannot tell.
         spread: the standard deviation of one row's score.
+        by_scores: the value by the scores alone, which may be no share of a table.
     """
 
     value: float
@@ -64,6 +65,7 @@ class LinearAnswer:
     noise: float
     biased: bool
     spread: float
+    by_scores: float = math.nan
 
 
 class LinearEstimator:
@@ -137,14 +139,14 @@ class LinearEstimator:
         columns = {name for one in monomials for name in one.factors}
         columns |= {one.number for one in monomials if one.number is not None}
         if all(self.is_exact(name) for name in columns) and self.truth == "table":
-            return LinearAnswer(mean, mean, mean, 0.0, False, 0.0)
+            return LinearAnswer(mean, mean, mean, 0.0, False, 0.0, mean)
         low, middle, high = self._bias(monomials)
         biased = high > low
         chance = self.chance * (1 - _REGION_SHARE) if biased else self.chance
         centre, noise = self._reach(monomials, mean, variance, chance)
-        value = self._likeliest(monomials)
-        value = mean - middle if value is None else value
-        return LinearAnswer(value, centre - noise - high, centre + noise - low, noise, biased, math.sqrt(variance))
+        likeliest, plain = self._likeliest(monomials), mean - middle
+        ends = centre - noise - high, centre + noise - low
+        return LinearAnswer(plain if likeliest is None else likeliest, *ends, noise, biased, math.sqrt(variance), plain)
 
     def _reach(self, monomials: Sequence[Monomial], mean: float, variance: float, chance: float) -> tuple[float, float]:
         """The middle of the interval before its bias, and half its width: by laws that also hold for few rows."""

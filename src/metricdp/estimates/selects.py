@@ -267,25 +267,26 @@ class _Answering:
             return self._unknown(naive.mean(name), ends)
         share = self._share(present)
         total = self.linear.answer([self._numbered(one, name, 0.0) for one in products])
-        guess = total.value / share.value if share.value > 0 else 0.0
+        part = share.by_scores if total.value == total.by_scores else share.value  # both of them by the same shares
+        guess = total.value / part if part > 0 else 0.0
         if math.isfinite(ends[0]):
             guess = min(max(guess, ends[0]), ends[1])
         residual = self.linear.answer(self._about(products, present, name, guess))
-        if share.low <= 0 or share.value <= 0:
+        if share.low <= 0 or part <= 0:
             why = "Too few rows are left to tell how many belong to the group, so their average is not known."
             return self._unknown(naive.mean(name), ends, why)
-        value = guess + residual.value / share.value
+        value = guess + residual.value / part
         low = guess + residual.low / (share.low if residual.low < 0 else share.high)
         high = guess + residual.high / (share.low if residual.high > 0 else share.high)
-        noise = residual.noise / share.value
-        if not residual.biased and share.noise < 0.2 * share.value:
-            low, high = guess + residual.low / share.value, guess + residual.high / share.value
+        noise = residual.noise / part
+        if not residual.biased and share.noise < 0.2 * part:
+            low, high = guess + residual.low / part, guess + residual.high / part
         made = LinearAnswer(value, low, high, noise, residual.biased or share.biased, residual.spread)
         return self._estimate(made, 1.0, naive.mean(name), ends, products, name)
 
     def _share(self, present: list[Product]) -> LinearAnswer:
         if all(not one for one in present):
-            return LinearAnswer(1.0, 1.0, 1.0, 0.0, False, 0.0)
+            return LinearAnswer(1.0, 1.0, 1.0, 0.0, False, 0.0, 1.0)
         return self.linear.answer([Monomial(one) for one in present])
 
     def _about(self, products: list[Product], present: list[Product], name: str, centre: float) -> list[Monomial]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.arrays import Floats
+from metricdp.metrics.space import Space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def as_numbers(given: Any, function: str) -> Floats:
     [1.0, nan, 2.0]
     """
     try:
-        if isinstance(given, str | bytes | Mapping):
+        if isinstance(given, str | bytes | Mapping | Space):
             raise TypeError
         return np.array([np.nan if value is None else float(value) for value in given], dtype=np.float64)
     except (TypeError, ValueError):

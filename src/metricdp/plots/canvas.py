@@ -178,7 +178,7 @@ def style(place: int, marker: bool = False) -> dict[str, Any]:
     look: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)]}
     if marker:
         return look | {"marker": MARKERS[place % len(MARKERS)]}
-    return look | {"linestyle": DASHES[place % len(DASHES)]}
+    return look | {"linestyle": DASHES[(place + place // len(COLOURS)) % len(DASHES)]}
 
 
 def shortened(name: Any, most: int = 24) -> str:

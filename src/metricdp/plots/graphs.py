@@ -25,6 +25,8 @@ _FLAT = 1e-6
 _MOST_LABELS = 24
 _MOST_NAMES = 80
 _NEAR = 1e-9
+_SIGNS = 60
+"""So many signs stand side by side below a row of points."""
 
 
 def graph(
@@ -87,7 +89,8 @@ def graph(
         from matplotlib.patheffects import withStroke
 
         shift = (0, -11) if line else (4, 4)
-        for (x, y), name in zip(at.tolist(), called, strict=True):
+        step = _every(called) if line else 1
+        for (x, y), name in list(zip(at.tolist(), called, strict=True))[::step]:
             axes.annotate(
                 shortened(name, 18), (x, y), shift, textcoords="offset points", fontsize=TEXT - 1, color=INK,
                 ha="center" if line else "left", zorder=5, path_effects=[withStroke(linewidth=2, foreground="white")],
@@ -102,6 +105,12 @@ def graph(
     )
     put_title(axes, title)
     return _noted(figure, axes, picture, at, called, tight, way, title)
+
+
+def _every(names: Sequence[Any]) -> int:
+    """Of so many names of points in a row one is written, that they do not cover each other."""
+    longest = max(len(shortened(name, 18)) for name in names)
+    return -(-len(names) * (longest + 1) // _SIGNS)
 
 
 def _over_others(at: Any, i: int, j: int) -> bool:

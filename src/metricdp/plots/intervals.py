@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metricdp.errors import ArgumentError
+from metricdp.exact.arrays import Floats
 from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, dress, legend, noted, shortened
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def intervals(
     Args:
         labels: what each number is of.
         values: the numbers; one that is not finite is left out.
-        ends: the interval of each.
+        ends: the interval of each; an end that is infinite is drawn as far as the panel goes.
         others: what each is compared with; None where there is nothing.
         x: what the numbers are, with their unit.
         names: of the numbers, and of what they are compared with.
@@ -64,6 +65,7 @@ def intervals(
         key: np.array([math.nan if line[key] is None else line[key] for line in lines], dtype=np.float64)
         for key in ("value", "low", "high", "other")
     }
+    edges = _filled(numbers, ends)
     many = len(lines) > _MOST_LINES
     figure, axes = canvas(ax, 3.0 if many else 0.9 + 0.24 * len(lines), width=5.0)
     places = np.arange(len(lines))
@@ -72,7 +74,10 @@ def intervals(
         axes.plot(places, numbers["value"], color=COLOURS[0], linewidth=1.1, label=names[0])
         axes.plot(places, numbers["other"], color=COLOURS[1], linewidth=0.9, linestyle=(0, (3, 1.5)), label=names[1])
         step = max(1, len(lines) // 8)
-        axes.set_xticks(places[::step].tolist(), [shortened(label, 12) for label in labels[::step]])
+        axes.set_xticks(
+            places[::step].tolist(), [shortened(label, 18) for label in labels[::step]], rotation=30, ha="right"
+        )
+        axes.set_ylim(edges)
         dress(axes, "", x, title)
     else:
         axes.hlines(places, numbers["low"], numbers["high"], color=COLOURS[0], linewidth=4, alpha=0.35)
@@ -80,11 +85,26 @@ def intervals(
         axes.plot(numbers["other"], places, "s", color=COLOURS[1], markersize=4, fillstyle="none", label=names[1])
         axes.set_yticks(places.tolist(), [shortened(label, 28) for label in labels], fontsize=TEXT - 1)
         axes.set_ylim(len(lines) - 0.4, -0.6)
+        axes.set_xlim(edges)
         axes.grid(axis="x", color=FAINT, alpha=0.25, linewidth=0.5)
         dress(axes, x, "", title)
-    legend(axes, loc="upper left", bbox_to_anchor=(0, -0.35 if len(lines) < 4 else -0.2), ncols=2)
+    legend(axes, loc="upper left", bbox_to_anchor=(0, -0.35 if many or len(lines) < 4 else -0.2), ncols=2)
     words = f"{x or 'Numbers'} with intervals, for {len(lines)}: " + "; ".join(map(_said, lines[:5]))
     return noted(figure, axes, f"{words}{'; and so on.' if len(lines) > 5 else '.'}", {"x": x, "lines": lines})
+
+
+def _filled(numbers: dict[str, Floats], ends: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """Let what has no end reach the edges of the panel, which are returned; None where everything has ends."""
+    endless = [np.array([end[side] == sign * math.inf for end in ends]) for side, sign in ((0, -1), (1, 1))]
+    if not any(side.any() for side in endless):
+        return None
+    known = np.concatenate([part[np.isfinite(part)] for part in numbers.values()])
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    room = 0.15 * (high - low) or 1.0
+    edges = low - room, high + room
+    for key, side, edge in zip(("low", "high"), endless, edges, strict=True):
+        numbers[key][side] = edge
+    return edges
 
 
 def _known(value: float | None) -> float | None:

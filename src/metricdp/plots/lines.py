@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metricdp.errors import ArgumentError
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Booleans, Floats
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.plots.arguments import as_mapping, as_numbers
 from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
@@ -74,6 +74,9 @@ def curves(
         look = style(place)
         at |= {value for value in xs.tolist() if math.isfinite(value)}
         axes.plot(xs, ys, label=shortened(name, 52), linewidth=1.5, **look)
+        alone = _alone(ys)
+        if alone.any():
+            axes.plot(xs[alone], ys[alone], "o", color=look["color"], markersize=3.5)
         beside = [(float(a), float(b)) for a, b in (points or {}).get(name, ())]
         if beside:
             axes.plot(*zip(*beside, strict=True), "o", color=look["color"], markersize=3.5, clip_on=False)
@@ -151,6 +154,12 @@ def _values(name: str, line: Any, over: Any) -> tuple[Floats, Floats]:
     if len(xs) != len(ys):
         raise ArgumentError(f"{name!r} has {len(ys)} values at {len(xs)} places")
     return xs, ys
+
+
+def _alone(values: Floats) -> Booleans:
+    """Which values have no neighbour to draw a line to."""
+    known = np.concatenate([[False], np.isfinite(values), [False]])
+    return np.asarray(known[1:-1] & ~known[:-2] & ~known[2:])
 
 
 def _plain(values: Floats) -> list[float | None]:

@@ -63,7 +63,7 @@ def mechanism_map(
         ax: where to draw; a figure of its own where not given.
 
     Raises:
-        KindError: the secret has not two coordinates.
+        KindError: the secret has not two coordinates, or the map would reach beyond a pole.
 
     References:
         Paper 1, Section 6.2.
@@ -92,6 +92,10 @@ def mechanism_map(
         + [1.1 * (float(np.abs(centre - middle).max()) + radius) for centre, radius in rings.values()]
         + [1.1 * float(np.abs(place - middle).max()) for place in others.values()]
     )
+    if flat.globe and abs(float(centre[0])) + math.degrees(reach / float(EARTH_RADIUS)) >= 90:
+        raise KindError(
+            "the map would reach beyond a pole, which no flat map shows: choose another secret, or less noise"
+        )
     _lines(axes, metric, flat, middle, reach, radii)
     if len(drawn):
         panel.scatter(*drawn.T, s=9, color=COLOURS[0], alpha=0.5, linewidths=0, label="releases", zorder=2)
@@ -142,7 +146,8 @@ class _Flat:
         if not self.globe:
             return at
         latitude, longitude = at - self.centre
-        return np.array([longitude * self.narrow, latitude]) * self.metres
+        nearest = (longitude + 180) % 360 - 180  # whichever way around the globe is shorter
+        return np.array([nearest * self.narrow, latitude]) * self.metres
 
     def back(self, at: Floats) -> Floats:
         """Places of the map, one a row, as the metric takes them."""

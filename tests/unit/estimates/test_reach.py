@@ -155,3 +155,17 @@ def test_groups_of_one_row_have_no_known_average_in_a_population():
     several, single = estimate(table, "select avg(seen) group by site", policy=policy, truth="population")
     assert several.interval[1] < math.inf
     assert single.interval == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_average_of_a_group_of_all_rows_is_theirs(rows):
+    policy = {
+        "format": 2,
+        "columns": {
+            "pay": {"type": "number", "within": 10, "missing": "refuse"},
+            "kind": {"type": "category", "values": ["a", "b", "z"], "factor": 4, "missing": "refuse"},
+        },
+    }
+    question = "select avg(pay) where kind = 'a'"
+    one = estimate(released(rows).select(["pay", "kind"]), question, policy=policy, truth="population").only
+    assert one.value == pytest.approx(12.25 + (rows - 1) / 2)

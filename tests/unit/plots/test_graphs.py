@@ -46,3 +46,9 @@ def test_other_sizes(count, tmp_path):
     figure = graph(Space(names, discrete()))
     figure.savefig(tmp_path / "graph.png", dpi=40)
     assert len(data_of(figure)[0]["edges"]) == count * (count - 1) // 2
+
+
+def test_names_of_many_points_in_a_row_do_not_cover_each_other():
+    written = [text.get_text() for text in graph(mdp.Space.line(50, mdp.metrics.absolute())).axes[0].texts]
+    names = [text for text in written if text.isdigit()]
+    assert names == [str(place) for place in range(0, 50, 3)]

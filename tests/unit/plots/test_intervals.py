@@ -1,5 +1,7 @@
 """Numbers with intervals, as lines and as a band."""
 
+import math
+
 import pytest
 
 from metricdp.errors import ArgumentError
@@ -25,3 +27,15 @@ def test_what_is_not_known_is_left_out():
 def test_lists_of_different_lengths_are_refused(given):
     with pytest.raises(ArgumentError):
         intervals(*given)
+
+
+def test_an_interval_without_an_end_reaches_the_edge_of_the_panel():
+    figure = intervals(
+        ["a", "b", "c"], [1.0, math.nan, 3.0], [(-math.inf, math.inf), (0.0, math.inf), (2.0, 4.0)], x="avg"
+    )
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    drawn = [segment[:, 0].tolist() for segment in axes.collections[0].get_segments()]
+    assert drawn == [[low, high], [0.0, high], [2.0, 4.0]]
+    assert data_of(figure)[0]["lines"][0]["low"] is None
+    intervals(["a"], [math.nan], [(-math.inf, math.inf)])

@@ -55,3 +55,16 @@ def test_usefulness_is_the_probability_to_lie_within():
     assert lines["wide"] == [wide.probability_within(r) for r in (0, 5, 10)]
     reach = data_of(usefulness({"narrow": narrow}))[0]["lines"][0]["x"][-1]
     assert reach == pytest.approx(10 * narrow.radius(0.99))
+
+
+def test_a_value_between_gaps_is_drawn_as_a_point():
+    figure = curves({"a": [1, None, 3, 4]}, [0, 1, 2, 3])
+    (points,) = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert points.get_xydata().tolist() == [[0, 1]]
+    assert len(curves({"a": [1]}, [0]).axes[0].lines) == 2
+
+
+def test_many_lines_differ_in_colour_or_dashes():
+    figure = curves({str(place): [0, place] for place in range(20)}, [0, 1])
+    looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in figure.axes[0].lines}
+    assert len(looks) == 20

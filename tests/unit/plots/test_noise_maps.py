@@ -44,3 +44,17 @@ def test_noise_into_a_panel():
     assert noise_figure(K, "days", ax=own.add_subplot()) is own
     assert own.axes[0].get_xlabel() == "released - secret, days"
     assert data_of(own)[0]["radius"] == pytest.approx(K.radius(0.95))
+
+
+def test_releases_beyond_the_antimeridian_are_near_by():
+    noise = mdp.laplace(mdp.metrics.great_circle().within(20_000, factor=2))
+    figure = mechanism_map(noise, (-17.0, 179.99), releases=[(-17.1, -179.9), (-16.9, 179.8)])
+    first, second = data_of(figure)[0]["releases"]
+    assert 0 < first[0] < 20_000
+    assert -30_000 < second[0] < 0
+
+
+def test_a_map_beyond_a_pole_is_refused():
+    noise = mdp.laplace(mdp.metrics.great_circle().within(2000, factor=2))
+    with pytest.raises(KindError, match="beyond a pole"):
+        mechanism_map(noise, (89.99, 0))
