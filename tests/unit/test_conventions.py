@@ -81,6 +81,13 @@ def test_options_are_given_by_name(function):
             assert one.kind is one.KEYWORD_ONLY, f"{name} of {function.__qualname__}"
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_switch_is_given_by_name(function):
+    for name, one in inspect.signature(function).parameters.items():
+        if isinstance(one.default, bool) and (function.__module__.split(".")[1], name) != ("sources", "overwrite"):
+            assert one.kind is one.KEYWORD_ONLY, f"{name} of {function.__qualname__}"
+
+
 @pytest.mark.parametrize("name", LONG)
 def test_what_can_take_long_can_be_watched_and_stopped(name):
     folder, _, function = name.partition(".")

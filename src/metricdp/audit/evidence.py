@@ -95,6 +95,17 @@ class Searched:
     best: str | None
     promise: float
 
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            "pair": [_plain(secret) for secret in self.pair],
+            "distance": self.distance,
+            "calls": self.calls,
+            "events": self.events,
+            "best": self.best,
+            "promise": _number(self.promise),
+        }
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -223,17 +234,7 @@ class Evidence:
             "ended": self.ended,
             "notes": list(self.notes),
             "tested": [test.to_json() for test in self.tested],
-            "searched": [
-                {
-                    "pair": [_plain(secret) for secret in each.pair],
-                    "distance": each.distance,
-                    "calls": each.calls,
-                    "events": each.events,
-                    "best": each.best,
-                    "promise": _number(each.promise),
-                }
-                for each in self.searched
-            ],
+            "searched": [each.to_json() for each in self.searched],
         }
 
     def _repr_html_(self) -> str:

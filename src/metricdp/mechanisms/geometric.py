@@ -247,7 +247,7 @@ class Geometric(Mechanism):
         return (steps + (0.5 if self.snap else 0.0)) * float(self.step)
 
 
-def geometric(metric: Metric, step: LevelLike = 1, snap: bool = False) -> Geometric:
+def geometric(metric: Metric, step: LevelLike = 1, *, snap: bool = False) -> Geometric:
     """The geometric mechanism on the multiples of ``step``, for a metric on the line.
 
     >>> import metricdp as mdp
@@ -260,7 +260,7 @@ def geometric(metric: Metric, step: LevelLike = 1, snap: bool = False) -> Geomet
     return Geometric(on_the_line(metric), _positive(step), None, snap)
 
 
-def truncated_geometric(metric: Metric, k: int, step: LevelLike = 1, snap: bool = False) -> Geometric:
+def truncated_geometric(metric: Metric, k: int, step: LevelLike = 1, *, snap: bool = False) -> Geometric:
     """The truncated geometric mechanism on ``0, step, .., k * step`` (paper 1, Fig. 2 iv).
 
     >>> import metricdp as mdp

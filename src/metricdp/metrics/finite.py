@@ -322,7 +322,7 @@ def individuals(budgets: Mapping[Any, LevelLike], form: Literal["sum", "minimum"
     return Budgets(tuple((frozen(value), budget(epsilon)) for value, epsilon in given.items()), form)
 
 
-def matrix(points: Iterable[Any], distances: Any, check: bool = True) -> Matrix:
+def matrix(points: Iterable[Any], distances: Any, *, check: bool = True) -> Matrix:
     """Distances given one by one, as exact numbers: ``distances[i][j]`` from ``points[i]`` to ``points[j]``.
 
     Floats are the rationals they are, so that distances computed in floats may break an axiom in the last digit. Then

@@ -268,7 +268,7 @@ class Metric(Traits, ABC):
         """A number that no distance exceeds; infinite where none is known."""
         return math.inf
 
-    def violation(self, points: Sequence[Any], strict: bool = False) -> Violation | None:
+    def violation(self, points: Sequence[Any], *, strict: bool = False) -> Violation | None:
         """The first axiom found broken, with its points; None where there is none.
 
         A violation is proven, never a rounding error, and none is missed: candidates are all that `enclosures` cannot

@@ -50,7 +50,7 @@ def statistical(
     return Workload([list(row) for row in zip(*columns, strict=True)], space, names)
 
 
-def attribute_averages(space: Space, total: int, bias: bool = True) -> Allocation:
+def attribute_averages(space: Space, total: int, *, bias: bool = True) -> Allocation:
     """The averages of all attributes, each with the budget of its own attribute: the d-way marginal query.
 
     For ``d(u, v) = sum_i d_i(u_i, v_i)`` the problem falls into one for each attribute::
