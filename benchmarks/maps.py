@@ -4,7 +4,9 @@
     python benchmarks/maps.py --quick                # the small ones, and 30 seconds for each peer
     python benchmarks/maps.py --only "skew 400"      # one instance
     python benchmarks/maps.py --peers                # HiGHS, Clarabel and PDLP beside it (see requirements.txt)
-    python benchmarks/maps.py --plot growth.png      # time and memory against the number of places
+    python benchmarks/maps.py --plot growth.svg      # time and memory against the number of places
+
+Long runs can be made one by one: `--figures FILE` adds what was measured to a file, and the plot is of all in it.
 
 The instances are made here, from fixed seeds. In all of them the level is 1 for the median distance of a place to its
 nearest neighbour; the loss is the distance in the unit of the places themselves (a side of the town, minutes, metres):
@@ -65,6 +67,7 @@ INSTANCES = {
     "city 1000": Wanted(0.03, 180),
     "city 2000": Wanted(0.03, 300),
     "city 5000": Wanted(0.03, 600),
+    "city 10000": Wanted(0.03, 1800),
     "few 5000": Wanted(0.01, 600),
     "roads 300": Wanted(0.01, 60),
     "roads 1000": Wanted(0.03, 180),
@@ -327,9 +330,10 @@ def plot(grown: dict[str, dict[str, Any]], file: Path) -> None:
             left.loglog([n for n, _ in some], [f["seconds"] for _, f in some], "o-", label=kind)
             right.loglog([n for n, _ in some], [f["memory"] for _, f in some], "o-", label=kind)
             for n, f in some:
-                left.annotate(f"{100 * f['gap']:.1f}%", (n, f["seconds"]), textcoords="offset points", xytext=(4, 4))
-    left.set(xlabel="places", ylabel="seconds of processor time (with the gap proved)")
-    right.set(xlabel="places", ylabel="GB at most")
+                place = {"textcoords": "offset points", "xytext": (5, -9), "fontsize": 7}
+                left.annotate(f"{100 * f['gap']:.1f}%", (n, f["seconds"]), **place)
+    left.set(xlabel="places", ylabel="seconds of processor time, with the gap proved")
+    right.set(xlabel="places", ylabel="memory at most, GB")
     left.legend()
     figure.tight_layout()
     figure.savefig(file)
@@ -339,9 +343,10 @@ def plot(grown: dict[str, dict[str, Any]], file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Optimal mechanisms on maps.")
     parser.add_argument("--quick", action="store_true", help="the small instances only")
-    parser.add_argument("--only", nargs="+", choices=list(INSTANCES))
+    parser.add_argument("--only", nargs="*", help="these instances; none of them where no name follows")
     parser.add_argument("--limit", type=float, help="seconds for `optimal`, instead of each instance's own")
     parser.add_argument("--peers", nargs="?", type=float, const=300.0, default=0.0, help="seconds for each (300)")
+    parser.add_argument("--figures", type=Path, help="a file of what was measured before, to which this is added")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -349,9 +354,17 @@ def main() -> None:
         what, name, limit = arguments.one
         print(json.dumps(run_one(what, name, float(limit))))
         return
-    names = arguments.only or (QUICK if arguments.quick else tuple(INSTANCES))
+    names = (QUICK if arguments.quick else tuple(INSTANCES)) if arguments.only is None else tuple(arguments.only)
+    for name in names:
+        if name not in INSTANCES:
+            parser.error(f"there is no instance {name!r}; there are {', '.join(INSTANCES)}")
     peers = min(arguments.peers or 30.0, 30.0) if arguments.quick else arguments.peers
-    grown = {name: show(name, arguments.limit, peers) for name in names}
+    kept = arguments.figures
+    grown = json.loads(kept.read_text()) if kept and kept.exists() else {}
+    for name in names:
+        grown[name] = show(name, arguments.limit, peers)
+        if kept:
+            kept.write_text(json.dumps(grown, indent=1))
     if arguments.plot:
         plot(grown, arguments.plot)
 

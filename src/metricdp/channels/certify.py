@@ -14,6 +14,7 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.channel import ROUNDING, Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.channels.proved import Proved
+from metricdp.channels.rounding import floats_inside
 from metricdp.channels.verify import verify
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
 from metricdp.exact.arrays import Floats, each_block, row_blocks
@@ -86,7 +87,9 @@ def certify(matrix: Any, space: SpaceLike, outputs: Iterable[Any] | None = None)
     return nearest_private(wanted, pairs, names)
 
 
-def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...], *, inside: bool = False) -> Certified:
+def nearest_private(
+    wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...], *, inside: bool = False, spare: float = 0.0
+) -> Certified:
     """The same for a matrix that is known not to be a channel as it is, with one row for each of the inputs.
 
     Args:
@@ -95,6 +98,7 @@ def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...], *, i
         outputs: labels of the columns.
         inside: whether the columns lie in the cone of `shorter_distances` already, up to rounding, and the rows sum to
             one; then they are not put into it, which takes long, unless what comes of it cannot be verified.
+        spare: what share of each row may be given to all outputs alike, so that integers can be short.
 
     Raises:
         ImpossibleError: if none near it could be proved private.
@@ -103,9 +107,12 @@ def nearest_private(wanted: Floats, pairs: Pairs, outputs: tuple[Any, ...], *, i
     inputs = tuple(space.points[place] for place in pairs.places)
     best: Certified | None = None
     if inside and (wanted > 0).any(axis=0).any():
-        channel = Channel(inputs, outputs, *_integers(_log(np.maximum(wanted, 0))))
-        if verify(channel, space):
-            return _certified(channel, wanted, space)
+        short = floats_inside(wanted, pairs, spare)
+        for attempt in range(0 if short else 1, 2):
+            integers = _integers(_log(np.maximum(wanted, 0))) if short is None or attempt else short
+            channel = Channel(inputs, outputs, *integers)
+            if verify(channel, space):
+                return _certified(channel, wanted, space)
     for near in _nearnesses(pairs):
         private = _nearest(wanted, pairs, near, lambda weights, total: Channel(inputs, outputs, weights, total))
         found = None if private is None else _certified(private, wanted, space)

@@ -8,13 +8,16 @@ from fractions import Fraction
 import numpy as np
 
 from metricdp.channels.pairs import Pairs
+from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import exp_bounds
 from metricdp.exact.weights import Weights
 from metricdp.mechanisms.law import FixedPoint
 
-__all__ = ["round_inside"]
+__all__ = ["floats_inside", "round_inside"]
 
 _SPARE_BITS = 64
+_SHORT = 60
+"""Bits of integers that machines add up quickly and that take little memory."""
 
 
 def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights, int]:
@@ -44,10 +47,41 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
     return weights, total
 
 
+def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Weights, int] | None:
+    """The same for many probabilities as floats, whose columns are a little inside the cone, in 60 bits.
+
+    What is below 2^-60 is lifted by the units on top, of which there are twice as many: rounding moves an entry by up
+    to 4. None where these would be more than a share of each row. Nothing is proved here: `verify` does it.
+
+    Args:
+        matrix: one row for each input; what is below zero counts as zero.
+        pairs: the inputs and their distances.
+        share: of each row that may be spent.
+    """
+    units, total = 2 * _units(_least_distance(pairs)), 1 << _SHORT
+    if units * matrix.shape[1] > min(share, 0.5) * total:
+        return None
+    weights: Weights = np.empty(matrix.shape, dtype=object)
+
+    def fill(rows: slice) -> None:
+        possible = matrix[rows] > 0
+        count = possible.sum(axis=1)
+        whole = np.ldexp(np.where(possible, matrix[rows], 0.0), _SHORT).astype(np.int64)
+        sums = whole.sum(axis=1)
+        whole += np.rint(whole * ((total - units * count - sums) / sums)[:, None]).astype(np.int64)
+        whole[possible] += units
+        left = total - whole.sum(axis=1)  # at most one for each entry
+        whole += np.sign(left)[:, None] * (possible & (np.cumsum(possible, axis=1) <= np.abs(left)[:, None]))
+        weights[rows] = whole
+
+    each_block(fill, list(row_blocks(matrix.shape)))
+    return weights, total
+
+
 def _least_distance(pairs: Pairs) -> Fraction:
     """A number up to 1 that no positive distance is below."""
     held = pairs.constrained & ~pairs.extreme
-    least = Fraction(float(pairs.enclosures.lower[held].min(initial=1.0)))
+    least = Fraction(float(pairs.enclosures.lower.min(initial=1.0, where=held)))
     enclosed = (pairs.space.metric.enclose(*pairs.points(i, j)) for i, j in np.argwhere(pairs.extreme).tolist())
     return min([least, *(Fraction(distance.lower) for distance in enclosed)])
 

@@ -134,6 +134,9 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[RatioCase], float]:
     """
     if not pairs.constrained.any():
         return [], 0.0
+    if bool((channel.weights == channel.weights[0]).all()):  # then every ratio is one
+        x, other = divmod(int(pairs.constrained.argmax()), len(pairs))
+        return [RatioCase(x, other, int(np.argmax(channel.weights[0] > 0)), 1, 1)], 0.0
     logs, error = logarithms(channel.weights)
     greatest = greatest_differences(logs)
     contenders, others = _contenders(greatest, 2 * error, pairs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 from metricdp.channels.channel import Channel
@@ -52,8 +54,8 @@ def check_gap(gap: Any) -> float:
     """A relative gap.
 
     Raises:
-        ArgumentError: if it is not a positive number.
+        ArgumentError: if it is not a positive number, or infinite.
     """
-    if isinstance(gap, (int, float)) and not isinstance(gap, bool) and gap > 0:
+    if isinstance(gap, Real) and not isinstance(gap, bool) and 0 < float(gap) < math.inf:
         return float(gap)
     raise ArgumentError(f"gap must be a positive number, such as 1e-4 for a hundredth of a per cent, not {gap!r}")

@@ -27,7 +27,7 @@ from metricdp.adversaries.prior import Prior, as_prior
 from metricdp.channels.arguments import SpaceLike, as_space
 from metricdp.channels.channel import Channel
 from metricdp.channels.verify import verify
-from metricdp.errors import ArgumentError
+from metricdp.design.arguments import check_gap
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Enclosure, ball, enclose, float_above
 from metricdp.exact.level import Level, LevelLike
@@ -124,7 +124,7 @@ def most_entropy(
         public weights, so twice the metric is kept; `MostEntropy.verdict` proves which multiple is.
 
     Raises:
-        ArgumentError: the weight or the gap is not positive.
+        ArgumentError: the weight or the gap is not a positive number.
 
     References:
         Oya, Troncoso and Pérez-González 2017, *Back to the drawing board: revisiting the design of optimal location
@@ -137,12 +137,11 @@ def most_entropy(
     >>> round(found.verdict.scale, 3)  # at most 4, twice the weight
     2.839
     """
-    if not gap > 0:
-        raise ArgumentError(f"a gap is a positive number of bits, not {gap!r}")
+    bits = check_gap(gap)
     space, slope = as_space(space, "most_entropy"), Level.of(weight)
     belief = as_prior(prior, space.points)
     costs = as_loss(loss, space.points, space).rounded()
-    shares, rounds = _steps(belief, costs, float(slope), gap, Stopwatch(time_limit, progress))
+    shares, rounds = _steps(belief, costs, float(slope), bits, Stopwatch(time_limit, progress))
     table = shares * _falls(costs, float(slope))
     channel = Channel.from_matrix(space.points, costs.actions, table / table.sum(axis=1, keepdims=True))
     spent = _expected(belief, channel, costs)
@@ -155,7 +154,7 @@ def most_entropy(
         return (_entropy(belief) - least + slope.ball() * ball(spent)) / arb(2).log()
 
     entropy, bound = enclose(left), float_above(enclose(most).upper)
-    finished = bound - entropy.outward[0] <= gap
+    finished = bound - entropy.outward[0] <= bits
     return MostEntropy(channel, space, spent, entropy, bound, rounds, finished)
 
 

@@ -119,7 +119,8 @@ def trade_off(
         outputs: labels of the outputs; see `optimal`.
         multiples: of d; 2 stands for half the privacy.
         gap: stop each search when no private channel can be better by more than this share of the loss.
-        time_limit: seconds for all multiples together, dealt out evenly to those that are left.
+        time_limit: seconds for all multiples together, dealt out evenly to those that are left. Ctrl-C ends the search;
+            of the multiples that are left, the table then has what is found in closed form.
         progress: called after each multiple.
 
     Returns:
@@ -152,9 +153,12 @@ def trade_off(
     names = None if outputs is None else list(outputs)
     found: list[Optimal] = []
     bounds: list[float] = []
+    interrupted = False
     for done, multiple in enumerate(asked):
         left = None if math.isinf(watch.left) else max(watch.left / (len(asked) - done), 1e-3)
+        left = 1e-3 if interrupted else left
         here = optimal(Space(space.points, multiple * space.metric), prior, loss, names, gap=gap, time_limit=left)
+        interrupted = interrupted or here.interrupted
         found.append(found[-1] if found and found[-1].loss <= here.loss else here)
         bounds.append(here.bound)
         watch.tell(done + 1, len(asked), unit="multiples", best=found[-1].loss, bound=here.bound)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 from metricdp.errors import ArgumentError, TooLargeError
@@ -88,15 +89,17 @@ class Stopwatch:
         progress: whom to tell; None for nobody.
 
     Raises:
-        ArgumentError: if the limit is not a positive number.
+        ArgumentError: if the limit is not a positive number, or the progress cannot be called.
     """
 
     def __init__(self, time_limit: float | None = None, progress: Progress | None = None) -> None:
         if time_limit is not None and not (
-            isinstance(time_limit, int | float) and not isinstance(time_limit, bool) and time_limit > 0
+            isinstance(time_limit, Real) and not isinstance(time_limit, bool) and float(time_limit) > 0
         ):
             raise ArgumentError(f"time_limit must be a positive number of seconds, or None, not {time_limit!r}")
-        self.time_limit = time_limit
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"progress is a function that takes an Update, such as print, not {progress!r}")
+        self.time_limit = None if time_limit is None else float(time_limit)
         self.progress = progress
         self.started = time.monotonic()
 

@@ -276,3 +276,31 @@ def test_columns_that_are_said_to_be_inside_are_verified_all_the_same(scale):
     made = nearest_private(matrix, Pairs.of(space.points, space), space.points, inside=True)
     assert verify(made, space)
     assert (made.moved > 1e-3) == (scale > 1)
+
+
+def test_integers_are_short_where_a_share_may_be_spent():
+    places = [(F(x * x % 31), F(7 * x % 29)) for x in range(24)]
+    space = mdp.Space(places, 2 * m.euclidean())
+    weights = np.linalg.solve(np.exp(-space.distances), np.ones(len(space)))
+    matrix = np.exp(-space.distances * (1 - 1e-9)) * weights
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    pairs = Pairs.of(space.points, space)
+    short = nearest_private(matrix, pairs, space.points, inside=True, spare=1e-9)
+    assert short.total == 1 << 60
+    assert verify(short, space)
+    assert short.moved < 1e-9
+    assert min(short.weights.ravel().tolist()) > 0  # what is below 2^-60 is lifted
+    long = nearest_private(matrix, pairs, space.points, inside=True)
+    assert long.total > 1 << 100
+
+
+def test_impossible_outputs_stay_impossible_where_integers_are_short():
+    far = math.inf
+    space = mdp.Space(
+        "abcd", m.matrix("abcd", [[0, 1, far, far], [1, 0, far, far], [far, far, 0, 2], [far, far, 2, 0]])
+    )
+    matrix = np.array([[0.6, 0.4, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0.25, 0.75]])
+    made = nearest_private(matrix, Pairs.of("abcd", space), ("a", "b", "c", "d"), inside=True, spare=1e-6)
+    assert made.total <= 1 << 60
+    assert ((made.weights > 0) == (matrix > 0)).all()
+    assert made.moved < 1e-14

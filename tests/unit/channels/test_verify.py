@@ -614,3 +614,13 @@ def test_what_is_clear_is_taken():
         "y",
     )
     assert verify(mdp.randomized_response("ab", mdp.ln(3)), mdp.Space("ab", mdp.ln(3) * m.discrete())).scale == 1
+
+
+def test_rows_that_are_all_alike_keep_every_level():
+    space = mdp.Space([(x, x * x % 7) for x in range(30)], m.euclidean())
+    same = Channel.from_matrix(space.points, "yz", [["1/3", "2/3"]] * 30)
+    verdict = verify(same, space)
+    assert (verdict.holds, verdict.scale, verdict.scale_below) == (True, 0.0, 0.0)
+    x, other, z = verdict.witness
+    assert x != other
+    assert z in "yz"

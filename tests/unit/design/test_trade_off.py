@@ -1,5 +1,7 @@
 """What privacy costs at several levels: losses and bounds that never rise, and channels that keep what they say."""
 
+import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +9,9 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import verify
+from metricdp.channels.proved import Proved
 from metricdp.design import optimal, trade_off
+from metricdp.design.optimal._result import INTERRUPTED
 from metricdp.errors import ArgumentError, LevelError
 
 SPACE = mdp.Space.line(5, mdp.ln(2) * mdp.metrics.absolute())
@@ -80,3 +84,19 @@ def test_bad_multiples(multiples, error):
 def test_what_is_no_space():
     with pytest.raises(ArgumentError):
         trade_off(np.eye(3))
+
+
+def test_ctrl_c_ends_the_search_for_all_multiples(monkeypatch):
+    module, limits = sys.modules["metricdp.design.trade_off"], []
+    inner = module.optimal
+
+    def noted(*arguments, time_limit, **options):
+        limits.append(time_limit)
+        found = inner(*arguments, time_limit=time_limit, **options)
+        return replace(found, promise=Proved.of(found.promise), reason=INTERRUPTED) if len(limits) == 2 else found
+
+    monkeypatch.setattr(module, "optimal", noted)
+    table = trade_off(mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute()), multiples=[1, 2, 3])
+    assert limits == [None, None, 1e-3]
+    assert len(table.channels) == 3
+    assert all(bound <= loss for bound, loss in zip(table.bounds, table.losses, strict=True))

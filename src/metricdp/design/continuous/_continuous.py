@@ -111,7 +111,7 @@ def continuous(
         cells: how many cells there are along each coordinate, a multiple of those of the prior. By default so many
             that the level times the width of a cell is 0.6, if these are not more than 225.
         gap: stop when no mechanism can be better by more than this share of the loss.
-        time_limit: seconds after which the best so far is returned. Ctrl-C ends the step that is under way.
+        time_limit: seconds after which the best so far is returned. Ctrl-C does the same.
         progress: called with an `Update` after each round of each of the searches.
 
     Returns:
@@ -203,6 +203,7 @@ class _Search:
     def __init__(self, region: _Region, gap: float, watch: Stopwatch) -> None:
         self.region, self.gap, self.watch = region, gap, watch
         self.stopped: list[str] = []
+        self.interrupted = False
 
     def run(self) -> Continuous:
         region = self.region
@@ -232,7 +233,7 @@ class _Search:
 
     def _best(self, share: Fraction, prior: Any, losses: Floats, part: float) -> Optimal:
         """The best channel on the middles at a share of the level, in a part of the time that is left."""
-        left = self.watch.left
+        left = 0.0 if self.interrupted else self.watch.left
         found = optimal(
             self.region.space(share),
             prior,
@@ -241,6 +242,7 @@ class _Search:
             time_limit=None if math.isinf(left) else max(part * left, 0.1),
             progress=self.watch.progress,
         )
+        self.interrupted = self.interrupted or found.interrupted
         if found.reason and found.reason not in self.stopped:
             self.stopped.append(found.reason)
         return found
@@ -260,7 +262,7 @@ class _Search:
             else:
                 high = share
             close = Level.of(level) >= wanted * _NEAR
-            if kept is not None and (close or attempt or self.watch.over):
+            if kept is not None and (close or attempt or self.watch.over or self.interrupted):
                 break
             likely = share * Fraction(float(wanted) / float(level)) * Fraction(199, 200)
             share = min(max(likely, low + (high - low) / 4), high - (high - low) / 64).limit_denominator(1 << 20)

@@ -19,7 +19,7 @@ _NEAR = Fraction(99, 100)
 _FINEST = 1 << 20
 
 
-def kept_between(space: Space, best_at: Callable[[Space], Optimal]) -> Optimal:
+def kept_between(space: Space, best_at: Callable[[Space, bool], Optimal]) -> Optimal:
     """The best channel of a share of the level for which the extension keeps all of it.
 
     The share is sought: the extension's level grows with that of the channel, so a share that is too large is lowered
@@ -27,20 +27,22 @@ def kept_between(space: Space, best_at: Callable[[Space], Optimal]) -> Optimal:
 
     Args:
         space: the points, and the metric to keep between them.
-        best_at: the best channel of the same points and another multiple of the metric.
+        best_at: the best channel of the same points and another multiple of the metric; in a hurry or not.
 
     Raises:
         ImpossibleError: no share was found.
     """
     wanted, base = space.metric.level, space.metric.unit
-    first = best_at(space)
+    first = best_at(space, False)
+    hurry = first.interrupted
     level = first.extended(metric=base).level
     if Level.of(level) <= wanted:
         return first
     share, low, high, kept = Fraction(1), Fraction(0), Fraction(1), None
     for _ in range(_SOLVES):
         share = _next(share, level, wanted, low, high)
-        found = best_at(Space(space.points, share * space.metric))
+        found = best_at(Space(space.points, share * space.metric), hurry)
+        hurry = hurry or found.interrupted
         level = found.extended(metric=base).level
         if Level.of(level) <= wanted:
             kept, low = found, share

@@ -61,11 +61,13 @@ class Covered:
         prices: as far as they are proved.
         columns: in the cone, one row each; of them at given prices some cost less than they are worth.
         whole: whether every output was visited with care; where time ran out, the others lowered prices more.
+        interrupted: whether Ctrl-C made it hurry.
     """
 
     prices: Floats
     columns: list[Floats] = field(default_factory=list)
     whole: bool = True
+    interrupted: bool = False
 
 
 class Covering:
@@ -97,23 +99,24 @@ class Covering:
         Args:
             prices: to begin with.
             order: of the outputs.
-            late: says when to hurry.
+            late: says when to hurry. Ctrl-C does, too; pressed once more it ends the visit.
         """
         found = Covered(prices.copy())
         with ThreadPoolExecutor(processors()) as pool:
             while len(order):
-                if late():
+                if found.interrupted or late():
                     found.whole = False
                     some, order = order[:_HURRIED].tolist(), order[_HURRIED:]
                     found.prices = _lowered(found.prices, self._several(some, found.prices))
                     continue
-                some, order = self._together(order)
+                some, rest = self._together(order)
                 held = found.prices
                 try:
                     answers = list(pool.map(lambda z: self._one(z, held), some))  # noqa: B023  # used at once
                 except KeyboardInterrupt:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
+                    found.interrupted = True
+                    continue
+                order = rest
                 found.prices = _lowered(held, np.maximum.reduce([lowered for lowered, _ in answers]))
                 found.columns += [column for _, columns in answers for column in columns]
         return found

@@ -258,7 +258,8 @@ def _scaled_program(terms: _Terms, prices: list[Fraction]) -> tuple[list[Fractio
         place += len(first)
         used = np.flatnonzero((given > 0) & np.isfinite(given)).tolist()
         amounts.append([(int(first[k]), int(second[k]), Fraction(float(given[k]))) for k in used])
-    duals = np.abs(solution.duals).reshape(outputs, count).T / rows * sizes.sum()
+    with np.errstate(over="ignore"):  # what is not finite is no channel
+        duals = np.abs(solution.duals).reshape(outputs, count).T / rows * sizes.sum()
     return found, amounts, duals
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,17 +18,18 @@ from metricdp.design.arguments import check_gap, check_space
 from metricdp.design.optimal._between import kept_between
 from metricdp.design.optimal._closed_forms import constant_channel, improved, tight_with_remap
 from metricdp.design.optimal._coarsening import Instance
-from metricdp.design.optimal._column_search import ColumnSearch
+from metricdp.design.optimal._column_search import TIME, ColumnSearch
 from metricdp.design.optimal._dual_bound import Flow, mended, proven_bound
 from metricdp.design.optimal._exact_bound import ExactBound, exact_bound
 from metricdp.design.optimal._orbits import Orbits
 from metricdp.design.optimal._problem import FARTHEST, Problem
-from metricdp.design.optimal._result import Optimal
+from metricdp.design.optimal._result import INTERRUPTED, Optimal
 from metricdp.design.optimal._wide_search import WideSearch
 from metricdp.design.optimal._worst_case import WorstCase, WorstCaseSearch
 from metricdp.errors import ImpossibleError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import float_below
+from metricdp.exact.lists import as_list
 from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.metrics import Space
 
@@ -42,7 +43,19 @@ _WIDE = 60
 _MOST_NARROW = 300
 """For so many points at most another search goes on where that one ends."""
 
+_MOST_SYMMETRIC = 6000
+"""Of more points no symmetries are looked for."""
+
+_CERTIFIED = 1e-6
+"""By what share of itself a loss may rise when the channel of many points is certified."""
+
+_SPARE = 1e-3
+"""What share of the gap may be spent so that integers are short."""
+
 _COST_ERROR = 2.0**-48
+_MOST_COST = 1e200
+"""What nobody pays where there is something to be had for about 1."""
+
 _TINY = 1e-8
 """Of the largest loss: below it the tolerances of a solver show."""
 
@@ -108,19 +121,21 @@ def optimal(
     """
     share, watch = check_gap(gap), Stopwatch(time_limit, progress)
     check_space(space, "optimal")
+    names = None if outputs is None else as_list(outputs, "outputs")  # what can be gone through but once
+    belief = list(prior) if isinstance(prior, Iterator) else prior
 
-    def at(some: Space) -> Optimal:
-        left = None if math.isinf(watch.left) else max(watch.left, 0.1)
-        return optimal(some, prior, loss, outputs, gap=gap, time_limit=left, progress=progress, symmetry=symmetry)
+    def at(some: Space, hurry: bool) -> Optimal:
+        left = 0.1 if hurry else None if math.isinf(watch.left) else max(watch.left, 0.1)
+        return optimal(some, belief, loss, names, gap=gap, time_limit=left, progress=progress, symmetry=symmetry)
 
     if between:
         return kept_between(space, at)
     # The cores are for the pricing problems: threads of a matrix product of this size wait longer than they work.
     with threadpool_limits(1, "blas"):
         if isinstance(prior, str) and prior == "worst":
-            worst = WorstCase.of(space, "uniform", loss, outputs)
+            worst = WorstCase.of(space, "uniform", loss, names)
             return _WorstCaseSynthesis(worst, share, watch, symmetry).run()
-        problem = Problem.of(space, prior, loss, outputs)
+        problem = Problem.of(space, belief, loss, names)
         return _Synthesis(problem, share, watch, symmetry).run()
 
 
@@ -135,10 +150,13 @@ class _Synthesis:
         self.stopped = ""
         self.watch = watch
         points, outputs = problem.costs.shape
+        symmetry = symmetry and points <= _MOST_SYMMETRIC
         self.orbits = Orbits.of(problem.shorter, problem.costs) if symmetry else Orbits.none(points, outputs)
         constant = float(problem.costs.sum(axis=0).min())
         self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
-        self.costs = problem.costs / self.unit
+        with np.errstate(over="ignore"):
+            self.costs = problem.costs / self.unit
+        np.minimum(self.costs, _MOST_COST, out=self.costs)  # smaller costs prove a smaller bound
         self.instance = Instance(
             problem.shorter,
             self.costs,
@@ -158,7 +176,7 @@ class _Synthesis:
     def run(self) -> Optimal:
         if self._search is ColumnSearch and self.orbits.trivial and len(self.costs) >= _WIDE:
             answer, going = self._run_wide()
-            if answer.finished or not going or len(self.costs) > _MOST_NARROW:
+            if answer.finished or not going or len(self.problem.losses) > _MOST_NARROW:
                 return answer
             self.known, self.proved = [answer], answer.bound
         target = 0.7 * self.gap
@@ -167,13 +185,13 @@ class _Synthesis:
             try:
                 going = self.search.run(target)
             except KeyboardInterrupt:
-                going, reason = False, "it was interrupted"
+                going, reason = False, INTERRUPTED
             except ImpossibleError as error:  # the solver's; what is in closed form stays
                 going, reason = False, str(error)
             target /= 2
             answer = self._certified(reason)
             if answer.finished or not going or target < _STRICTEST * self.gap:
-                return answer if answer.finished else self._best_of_all(answer)
+                return answer if answer.finished or self._hurried(answer.loss) else self._best_of_all(answer)
             # What is proved counts.
             self.search.bound = min(self.search.bound, (answer.bound - self.problem.offset) / self.unit)
 
@@ -186,20 +204,28 @@ class _Synthesis:
             try:
                 going = wide.run(target)
             except KeyboardInterrupt:
-                going, reason = False, "it was interrupted"
+                going, reason = False, INTERRUPTED
             self.rounds, self.stopped = wide.rounds, reason or wide.stopped
             matrix, shown = None if math.isinf(wide.loss) else wide.matrix(), self._shown(wide.proven)
-            if not going:
+            loss = wide.loss * self.unit + problem.offset
+            many = len(problem.losses) > _MOST_NARROW
+            last = not going or (many and self._enough(loss + _CERTIFIED * abs(loss), shown))
+            if last:
                 del wide  # its memory is needed
-            candidates = [constant_channel(problem)] if matrix is None else self._candidates(matrix)
+                if many:
+                    del self.instance, self.costs
+                    problem.forget_search()
+            candidates = [constant_channel(problem)] if matrix is None else self._candidates(matrix, loss)
             answer = self._answer(candidates, shown, self.stopped)
             target /= 2
-            if answer.finished or not going or target < _STRICTEST * self.gap:
+            if answer.finished or last or target < _STRICTEST * self.gap:
                 return answer, not (reason or self.watch.over)
 
-    def _candidates(self, matrix: Floats) -> list[Certified]:
-        """A matrix as a channel that is private, or a constant one if that is better."""
+    def _candidates(self, matrix: Floats, loss: float = 0.0) -> list[Certified]:
+        """A matrix, about whose loss is known, as a channel that is private, or a constant one if that is better."""
         problem = self.problem
+        largest = max(-float(problem.losses.min()), float(problem.losses.max()), 1e-300)
+        spare = _SPARE * self.gap * abs(loss) / largest
         matrix = matrix.copy() if problem.merged else matrix
         for group in problem.merged:
             matrix[list(group)] = matrix[group[0]]
@@ -207,7 +233,7 @@ class _Synthesis:
             if len(matrix) <= _MOST_NARROW:
                 candidates = [certify(matrix, problem.space, problem.outputs)]
             else:
-                candidates = [nearest_private(matrix, problem.pairs, problem.outputs, inside=True)]
+                candidates = [nearest_private(matrix, problem.pairs, problem.outputs, inside=True, spare=spare)]
         if problem.about_constant <= problem.loss_of(candidates[0]):
             candidates.append(constant_channel(problem))
         return candidates
@@ -242,6 +268,11 @@ class _Synthesis:
             candidates.append(constant_channel(self.problem))
         self.rounds, self.stopped = self.search.rounds, reason or self.search.stopped
         return self._answer(candidates, max(self._proven(), self.proved), self.stopped)
+
+    def _hurried(self, loss: float) -> bool:
+        """Whether there is no time for closed forms in exact arithmetic, of which only tiny losses have any use."""
+        largest = float(np.abs(self.problem.losses).max())
+        return self.stopped in (TIME, INTERRUPTED) and abs(loss) >= _TINY * largest
 
     def _best_of_all(self, answer: Optimal) -> Optimal:
         """The same, or what is known in closed form, where that is better or proves more."""
@@ -332,6 +363,7 @@ class _WorstCaseSynthesis(_Synthesis):
         losses = np.ascontiguousarray(problem.losses.T)
         prior = search.prior / search.prior.sum()
         left = None if math.isinf(self.watch.left) else max(self.watch.left, 1.0)
+        left = 1.0 if self.stopped == INTERRUPTED else left
         return optimal(problem.space, prior, losses, problem.outputs, gap=self.gap / 8, time_limit=left).bound
 
     def _exactly(self) -> ExactBound | None:

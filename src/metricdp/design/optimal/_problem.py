@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,11 +29,16 @@ _ROUNDED = 2.0**-50
 FARTHEST = 500.0
 """Distances above it are taken as it, which is stricter: floats hold no smaller probabilities than exp(-700)."""
 
-_MOST_POINTS = 6000
 _NUMBERS = 12
 """About how many numbers the search holds for each pair of points."""
 
 _LEAST = 1e-290
+_LARGEST = 1e300
+"""Sums of losses and their differences are to be floats."""
+
+_UNDERFLOW = 1e-322
+"""More than what floats can miss a number by that is too small for them to hold well, three times over."""
+
 _BLOCK = 1 << 20
 _MOST_BITS = 1 << 14
 _MOST_EXACT = 300_000
@@ -49,6 +54,7 @@ class Problem:
         belief: the probability of each point.
         losses: a matrix of points by outputs.
         outputs: their labels.
+        most_points: so many are taken at most.
     """
 
     space: Space
@@ -56,14 +62,16 @@ class Problem:
     losses: Floats
     outputs: tuple[Any, ...]
 
+    most_points: ClassVar[int] = 10_000
+
     @classmethod
     def of(cls, space: Space, prior: Any, loss: Any, outputs: Iterable[Any] | None) -> Problem:
         """Reads what was meant; see `metricdp.adversaries.as_prior` and `as_loss`."""
-        if len(space) > _MOST_POINTS:
+        if len(space) > cls.most_points:
             memory = f"about {_NUMBERS * 8 * len(space) ** 2 / 1e9:,.0f} GB"
             raise TooLargeError(
-                f"{len(space):,} points would take {memory} of memory; {_MOST_POINTS:,} are the most. Join near points "
-                "to cells, and take the cells as points: metricdp.integrations.read_map(.., cells=500) does it",
+                f"{len(space):,} points would take {memory} of memory; {cls.most_points:,} are the most. Join near "
+                "points to cells, and take the cells as points: metricdp.integrations.read_map(.., cells=500) does it",
                 memory,
             )
         belief = as_prior(prior, space.points)
@@ -74,6 +82,8 @@ class Problem:
         bad = ~np.isfinite(table).all(axis=1)
         if bad.any():
             raise ArgumentError(f"the loss of the output {names[int(bad.argmax())]!r} is not a finite number")
+        if float(table.max()) > _LARGEST or float(table.min()) < -_LARGEST:
+            raise ArgumentError(f"losses are between -{_LARGEST:g} and {_LARGEST:g}; divide all of them by one number")
         return cls(space, belief, np.ascontiguousarray(table.T), names)
 
     @cached_property
@@ -128,11 +138,19 @@ class Problem:
         """What was taken off, together."""
         return float(self.prior @ self.least_losses)
 
-    @property
+    @cached_property
     def error(self) -> float:
         """How far rounding can move the `offset`; that of the `costs` is relative, and counted where they are used."""
         hidden = 1e-300 if ((self.costs > 0) & (self.costs < _LEAST)).any() else 0.0
-        return (len(self.prior) + 8) * _ROUNDED * float(self.prior @ np.abs(self.least_losses)) + hidden
+        rounded = (len(self.prior) + 8) * _ROUNDED * float(self.prior @ np.abs(self.least_losses))
+        return rounded + hidden + self.hidden
+
+    @cached_property
+    def hidden(self) -> float:
+        """What an expected loss may miss since floats do not hold the least probabilities well; mostly 0."""
+        weights = self.belief.weights
+        tiny = [x for x, share in enumerate(self.prior.tolist()) if share < _LEAST and weights[x]]
+        return _UNDERFLOW * float(np.abs(self.losses[tiny]).max(axis=1).sum()) + 1e-300 if tiny else 0.0
 
     @cached_property
     def centres(self) -> Places:
@@ -194,7 +212,11 @@ class Problem:
         if self.losses.size <= _MOST_EXACT:
             return float_above(self._together(self.exact_losses(channel)))
         matrix, terms = channel.matrix, (self.losses.size + 8) * 2.0**-52
-        return self._in_floats((matrix * self.losses).sum(axis=1), (matrix * np.abs(self.losses)).sum(axis=1), terms)
+        values, sizes = np.empty(len(matrix)), np.empty(len(matrix))
+        for rows in row_blocks(matrix.shape):
+            costs = matrix[rows] * self.losses[rows]
+            values[rows], sizes[rows] = costs.sum(axis=1), np.abs(costs).sum(axis=1)
+        return self._in_floats(values, sizes, terms)
 
     @cached_property
     def components(self) -> tuple[Places, ...]:
@@ -207,11 +229,17 @@ class Problem:
             left &= ~near
         return tuple(found)
 
-    @property
+    @cached_property
     def about_constant(self) -> float:
         """About the least loss of channels that are constant on each component; not above it by more than rounding."""
         least = sum(float(self.costs[points].sum(axis=0).min()) for points in self.components)
         return (least + self.offset) * (1 - 1e-9) if least + self.offset > 0 else least + self.offset - 1e-300
+
+    def forget_search(self) -> None:
+        """Give back the memory of what only a search needs; where it is asked for again, it is made again."""
+        _ = self.merged, self.error, self.about_constant
+        for name in ("costs", "shorter"):
+            self.__dict__.pop(name, None)
 
     def about(self, matrix: Floats) -> float:
         """About the loss of a matrix whose columns are remapped in the best way, in floats that prove nothing."""
@@ -222,7 +250,7 @@ class Problem:
         return sum((share * loss for share, loss in zip(shares, losses, strict=True)), Fraction(0))
 
     def _in_floats(self, values: Floats, sizes: Floats, terms: float) -> float:
-        return float(self.prior @ values) + float(self.prior @ sizes) * terms + 1e-300
+        return float(self.prior @ values) + float(self.prior @ sizes) * terms + self.hidden + 1e-300
 
 
 def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any, ...]) -> Floats:

@@ -11,7 +11,10 @@ from metricdp.channels.certified import Certified
 from metricdp.channels.serialize import label_document
 from metricdp.exact.results import number_json
 
-__all__ = ["Optimal"]
+__all__ = ["INTERRUPTED", "Optimal"]
+
+INTERRUPTED = "it was interrupted"
+"""The reason after Ctrl-C; whoever goes on with other searches ends them, too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +42,11 @@ class Optimal(Certified):
         """``(loss - bound) / |loss|``: the share of its loss by which another channel may be better, at most."""
         apart = max(self.loss - self.bound, 0.0)
         return apart / abs(self.loss) if self.loss else (math.inf if apart else 0.0)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C stopped the search."""
+        return self.reason.startswith(INTERRUPTED)
 
     def to_json(self) -> dict[str, Any]:
         """The channel as `Channel.to_json` writes it, and under "optimal" what is proved of its loss."""

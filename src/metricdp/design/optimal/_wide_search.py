@@ -298,6 +298,8 @@ class WideSearch:
         bound = float(found.prices.sum())
         if bound > self.bound:
             self.bound, self.prices = bound, found.prices
+        if found.interrupted:
+            raise KeyboardInterrupt
         if found.columns:
             columns = np.array(found.columns)
             columns /= columns.sum(axis=1, keepdims=True)

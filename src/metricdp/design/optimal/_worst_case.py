@@ -36,6 +36,8 @@ _MOST_RISK = 1e10
 class WorstCase(Problem):
     """Minimise ``max_x Σ_z K(x)(z) loss(z, x)`` over the private channels K; the prior only says where to begin."""
 
+    most_points = 6000
+
     @cached_property
     def costs(self) -> Floats:
         """The losses above the least of them: taking one number off all of them changes no choice."""
@@ -46,7 +48,7 @@ class WorstCase(Problem):
         """The least loss of all."""
         return float(self.losses.min())
 
-    @property
+    @cached_property
     def error(self) -> float:
         """Nothing is proved by these costs: the bound is that of a prior, see `Problem`."""
         return 0.0
@@ -55,7 +57,7 @@ class WorstCase(Problem):
         """The output whose largest loss for these points is least."""
         return int(self.losses[points].max(axis=0).argmin())
 
-    @property
+    @cached_property
     def about_constant(self) -> float:
         """Below the least of them, so that the best of them is always looked at."""
         return -math.inf

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -124,14 +125,15 @@ def _of_rationals(
     space: Space, outputs: Sequence[Any], falls: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
 ) -> Certified:
     table = [[a * fall for a, fall in zip(weights, row, strict=True)] for row in falls]
-    least = min(float(value) for row in table for value in row if value)
+    least = min(value for row in table for value in row if value)
+    exponent = least.numerator.bit_length() - least.denominator.bit_length() - 1
 
     def fixed(bits: int) -> Weights:
         return np.array(
             [[-((-value.numerator << bits) // value.denominator) for value in row] for row in table], object
         )
 
-    law = Law(space.points, tuple(outputs), fixed, np.log2(least), lambda: table)
+    law = Law(space.points, tuple(outputs), fixed, exponent, lambda: table)
     return certified(law, Guarantee(space.metric))
 
 
@@ -172,10 +174,8 @@ def _of_balls(
 
     def least() -> arb:
         falls, weights = shares()
-        found = weights[0] * falls[0][0]
-        for row in falls:
-            for a, fall in zip(weights, row, strict=True):
-                found = found.min(a * fall)
-        return found
+        # Outputs at an infinite distance have the probability 0, which is not the least positive one.
+        positive = [a * fall for row in falls for a, fall in zip(weights, row, strict=True) if not fall.is_zero()]
+        return reduce(arb.min, positive)
 
     return certified(Law(space.points, tuple(outputs), fixed, log2_below(least)), Guarantee(space.metric))

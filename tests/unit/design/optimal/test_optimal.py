@@ -292,6 +292,41 @@ def test_what_is_proved_is_written_with_the_channel():
 
 
 def test_too_many_points_are_refused_with_the_memory_they_take():
-    with pytest.raises(TooLargeError, match="6,000") as refused:
-        optimal(mdp.Space.line(10_000, mdp.metrics.absolute()))
-    assert refused.value.estimate == "about 10 GB"
+    with pytest.raises(TooLargeError, match="10,000 are") as refused:
+        optimal(mdp.Space.line(12_000, mdp.metrics.absolute()))
+    assert refused.value.estimate == "about 14 GB"
+    with pytest.raises(TooLargeError, match="6,000 are"):
+        optimal(mdp.Space.line(10_000, mdp.metrics.absolute()), "worst")
+
+
+def test_numbers_of_all_kinds_and_what_can_be_gone_through_but_once():
+    line = mdp.Space.line(4, mdp.ln(2) * mdp.metrics.absolute())
+    assert optimal(line, gap=Fraction(1, 100), time_limit=np.int64(5)).finished
+    between = optimal(line, iter(["1/4"] * 4), outputs=iter(range(4)), between=True)
+    assert between.outputs == (0, 1, 2, 3)
+    for wrong in ({"gap": math.inf}, {"outputs": 3}, {"progress": 5}):
+        with pytest.raises(ArgumentError):
+            optimal(line, **wrong)
+
+
+@pytest.mark.parametrize("scale", [1e40, 1e100])
+@pytest.mark.parametrize("times", [1, 3, 100])
+def test_probabilities_that_floats_do_not_hold_prove_nothing_false(times, scale):
+    share = Fraction(3 * times, 10**324)
+    losses = [[0.0, scale], [1e-300, 0.0]]
+    found = optimal(mdp.Space.line(2, mdp.ln(2) * mdp.metrics.absolute()), [1 - share, share], losses)
+    exact = sum(
+        p * Fraction(int(found.weights[x, z]), found.total) * Fraction(losses[z][x])
+        for x, p in enumerate([1 - share, share])
+        for z in (0, 1)
+    )
+    assert found.bound <= exact <= found.loss
+
+
+def test_losses_at_the_ends_of_floats():
+    line = mdp.Space.line(4, mdp.ln(2) * mdp.metrics.absolute())
+    with pytest.raises(ArgumentError, match="divide all of them"):
+        optimal(line, loss=lambda z, x: 1.7e308 * (1 if z != x else -1))
+    share = Fraction(3, 10**324)
+    assert optimal(line, [1 - share, share, 0, 0], lambda z, x: 1e300 * (z != x)).gap < 1e-4
+    assert 0 < optimal(line, loss=lambda z, x: 1e-320 * abs(z - x)).loss < 1e-319

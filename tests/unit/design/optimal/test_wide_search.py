@@ -7,6 +7,7 @@ import pytest
 import metricdp as mdp
 from metricdp.channels import verify
 from metricdp.design import optimal
+from metricdp.design.optimal._covering import Covering
 from metricdp.errors import ArgumentError, DataError, TooLargeError
 from tests.unit.design.optimal.test_start import city, free_losses
 
@@ -142,3 +143,24 @@ def test_too_many_places_are_refused_at_once_with_what_to_do():
         with pytest.raises(TooLargeError, match=r"90,000 points would take about 778 GB .* cells") as refused:
             optimal(space, **options)
         assert refused.value.estimate == "about 778 GB"
+
+
+@pytest.mark.parametrize("visits", [1, 30])
+def test_interrupted_in_the_first_round_the_bars_hold(monkeypatch, visits):
+    """The prices are lowered in a hurry instead of thrown away."""
+    space, prior = city(90, 6)
+    calls, one = [], Covering._one
+
+    def interrupted(self, z, prices):
+        calls.append(z)
+        if len(calls) == visits:
+            raise KeyboardInterrupt
+        return one(self, z, prices)
+
+    monkeypatch.setattr(Covering, "_one", interrupted)
+    channel = optimal(space, prior, gap=1e-6)
+    assert channel.interrupted
+    assert not channel.finished
+    assert channel.loss <= free(space, prior) * (1 + 1e-6)
+    assert 0 < channel.bound <= channel.loss
+    assert verify(channel, space)

@@ -63,3 +63,12 @@ def test_what_is_refused():
         laplace_onto(mdp.Space.line(600), range(600))
     with pytest.raises(ArgumentError):
         laplace_onto("no space", [0])
+
+
+@pytest.mark.parametrize("lengths", [(Fraction(3, 2), 2), (1, 3000)])
+def test_points_in_two_pieces_and_far_apart(lengths):
+    edges = [("a", "b", lengths[0]), ("c", "d", lengths[1])]
+    space = mdp.Space("abcd", mdp.ln(2) * m.graph(edges))
+    found = laplace_onto(space, space.points)
+    assert found.probability("a", "c") == 0
+    assert verify(found, space)
