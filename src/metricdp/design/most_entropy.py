@@ -160,8 +160,9 @@ def most_entropy(
 
 def _falls(costs: Loss, slope: float) -> Floats:
     """``exp(-w (l - least l))``, secrets by actions: what a row has in common changes nothing."""
-    table = slope * costs.matrix.T
-    return np.asarray(np.exp(table.min(axis=1, keepdims=True) - table))
+    table = costs.matrix.T
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(slope * (table.min(axis=1, keepdims=True) - table)))
 
 
 def _steps(belief: Prior, costs: Loss, slope: float, gap: float, watch: Stopwatch) -> tuple[Floats, int]:

@@ -75,3 +75,9 @@ def test_bad_arguments():
     with pytest.raises(ArgumentError):
         most_entropy("no space")
     assert not most_entropy(mdp.Space.line(40), time_limit=1e-9).finished
+
+
+def test_weights_at_the_ends_of_floats():
+    dear = most_entropy(mdp.Space.line(3), weight=1e308, loss=[[1, 2, 3], [2, 1, 2], [3, 2, 1]])
+    assert dear.loss == 1
+    assert most_entropy(mdp.Space.line(3), weight=1e-300).finished

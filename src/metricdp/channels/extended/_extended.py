@@ -24,6 +24,7 @@ from metricdp.errors import (
 )
 from metricdp.exact.balls import float_below
 from metricdp.exact.choice import draw_shares
+from metricdp.exact.lists import as_list
 from metricdp.mechanisms.mechanism import at_distance
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.coordinates import vector
@@ -231,7 +232,7 @@ def _region(mesh: Mesh, given: Sequence[Any] | None) -> tuple[Point, ...]:
     """Corners of the region, counter-clockwise."""
     if given is None:
         return _hull(mesh.points)
-    corners = tuple(vector(point) for point in given)
+    corners = tuple(vector(point) for point in as_list(given, "corners", "[(0, 0), (1, 0), (0, 1)]"))
     if any(len(corner) != mesh.dimension for corner in corners):
         raise ArgumentError(f"corners of the region have {mesh.dimension} coordinates, as the inputs do")
     if mesh.dimension == 1:

@@ -41,6 +41,8 @@ def kept_between(space: Space, best_at: Callable[[Space, bool], Optimal]) -> Opt
     share, low, high, kept = Fraction(1), Fraction(0), Fraction(1), None
     for _ in range(_SOLVES):
         share = _next(share, level, wanted, low, high)
+        if not share:  # so thin a triangle that no level is low enough
+            break
         found = best_at(Space(space.points, share * space.metric), hurry)
         hurry = hurry or found.interrupted
         level = found.extended(metric=base).level

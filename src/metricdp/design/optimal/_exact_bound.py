@@ -233,7 +233,7 @@ def _scaled_program(terms: _Terms, prices: list[Fraction]) -> tuple[list[Fractio
     entries = [{z * count + x: sizes[x] / rows[x, z] for z in range(outputs)} for x in range(count)]
     flows: list[tuple[int, Places, Places, Floats]] = []
     for z in range(outputs):
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             asked = sizes[:, None] / decays / rows[:, z]  # of j, as a share of its row, to give i what its price is
         asked = np.maximum(asked, _LEAST_ASKED)
         first, second = np.nonzero((asked < _BEYOND) & ~np.eye(count, dtype=bool))

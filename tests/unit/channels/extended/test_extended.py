@@ -190,3 +190,9 @@ def test_it_is_a_value():
     assert pickle.loads(pickle.dumps(one)) == one
     assert one.to_json()["guarantee"]
     assert "2 points" in one._repr_html_()
+
+
+def test_a_region_is_a_list_of_corners():
+    same = Channel.from_matrix([(0, 0), (1, 0), (0, 1)], "ab", [["1/2", "1/2"]] * 3)
+    with pytest.raises(ArgumentError, match="list of corners"):
+        same.extended(5, metric=mdp.metrics.euclidean())

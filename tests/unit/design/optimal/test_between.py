@@ -1,10 +1,13 @@
 """Channels whose extension keeps the level that was asked for."""
 
+from fractions import Fraction
+
 import pytest
 
 import metricdp as mdp
 from metricdp.channels import verify
 from metricdp.design import optimal
+from metricdp.errors import ImpossibleError
 from metricdp.metrics import Space
 
 NEAR = mdp.metrics.great_circle().within(2000)
@@ -32,3 +35,9 @@ def test_a_channel_that_keeps_it_anyway_is_the_answer():
     found = optimal(space, between=True)
     assert found.finished
     assert found.extended().level <= space.metric.level
+
+
+def test_points_between_which_no_level_serves_are_refused_with_advice():
+    thin = Space([(0, 0), (10, 0), (5, Fraction(1, 10**9)), (5, 7)], Fraction(1, 10) * mdp.metrics.euclidean())
+    with pytest.raises(ImpossibleError, match="too thin"):
+        optimal(thin, between=True)
