@@ -179,7 +179,7 @@ class AnswerReader:
         """Whether what is aggregated is computed from a record's values, or is of a public table."""
         from sqlglot import exp
 
-        bare = isinstance(node, exp.Column) and not is_public(node)
+        bare = node is None or (isinstance(node, exp.Column) and not is_public(node))
         return not bare and not isinstance(node, exp.Distinct) and node.find(exp.Column) is not None
 
     def _function(self, node: Any) -> CellFunction:

@@ -80,6 +80,10 @@ class Joins:
         joins = statement.args.get("joins") or []
         if not joins:
             return []
+        if statement.args.get("from_") is None:
+            raise ArgumentError(
+                "a join stands after from and the table that the question is about: from people join .."
+            )
         source = statement.args["from_"].this
         self._private = {name.casefold() for name in (source.alias, source.name) if name}
         for join in joins:

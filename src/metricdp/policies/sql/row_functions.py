@@ -268,9 +268,11 @@ class RowReader:
                 return _strict(_written, [self._read(node.this)])
             if not node.is_type(*exp.DataType.NUMERIC_TYPES):
                 return self._unknown(node)
-            digits = [int(one.name) for one in node.to.expressions]
-            number = self._read(node.this)
-            return _strict(lambda value: _round(value, digits[1] if digits[1:] else 0), [number]) if digits else number
+            digits, number = [one.name for one in node.to.expressions], self._read(node.this)
+            if not all(one.isdigit() for one in digits):
+                return self._unknown(node)
+            places = int(digits[1]) if digits[1:] else 0
+            return _strict(lambda value: _round(value, places), [number]) if digits else number
         if isinstance(node, exp.Extract):
             part = _PARTS.get(str(node.this.name).lower())
             return self._unknown(node) if part is None else _strict(part, [self._read(node.expression)])

@@ -4,7 +4,9 @@ import pytest
 import sqlglot
 
 from metricdp.errors import ArgumentError
+from metricdp.policies import Policy
 from metricdp.policies.sql.parsing import _say_no_by_not, parsed
+from metricdp.policies.sql.statements import read_select
 
 
 @pytest.mark.parametrize("written", ["x not like 'a%'", "not x like 'a%'", "x not ilike 'a%'", "x is not true"])
@@ -37,6 +39,22 @@ def test_whatever_the_parser_calls_a_no():
 def test_a_part_that_nobody_reads_is_refused(question, part):
     with pytest.raises(ArgumentError, match=f"{part} is more than is understood here"):
         parsed(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("select count() from t", "an aggregate is of one column"),
+        ("select sum() from t", "cannot be read as SQL"),
+        ("select count(*) t join c on t.x = c.x", "a join stands after from"),
+        ("select count(*) from t group by cast(x as decimal(end, 0))", "these are computed"),
+    ],
+)
+def test_what_lacks_a_part_is_refused_in_words(question, words):
+    column = {"type": "integer", "bounds": [0, 9], "epsilon": 1, "missing": "refuse"}
+    policy = Policy.of({"format": 2, "records": 9, "columns": {"x": column}})
+    with pytest.raises(ArgumentError, match=words):
+        read_select(question, policy.askable)
 
 
 def test_several_statements_and_none():
