@@ -151,9 +151,8 @@ class Ledger(LedgerReader):
             raise ArgumentError(f"an account has a name of 1 to {LONGEST_NAME} characters")
         if not all(isinstance(words, str) for words in (dataset, receiver, privacy_unit)):
             raise ArgumentError("the data set, the receiver and the unit of privacy are told in words")
-        limit = Cap(
-            cap, Fraction(0) if advanced is None else share(advanced), None if points is None else tuple(points)
-        )
+        secrets = None if points is None else tuple(as_list(points, "points", "[0, 1, 2]"))
+        limit = Cap(cap, Fraction(0) if advanced is None else share(advanced), secrets)
         for part in (cap.delta, limit.composed_delta):
             refuse_long(LevelSum(part))
         with self._writing() as transaction:

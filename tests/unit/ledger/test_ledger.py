@@ -467,6 +467,16 @@ def test_what_is_no_receipt_and_no_charge_is_refused_in_our_words(tmp_path, junk
             ledger.check(3)
 
 
+def test_points_that_are_no_list_and_addresses_that_are_no_file(ledger, tmp_path, monkeypatch):
+    with pytest.raises(ArgumentError, match="points"):
+        ledger.open_account("a", ONE, points=5)
+    monkeypatch.chdir(tmp_path)
+    for address in (":memory:", "sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:x.db://"):
+        with pytest.raises(ArgumentError, match=r"is a file|not in sqlite"):
+            Ledger.create(address)
+    assert not list(tmp_path.glob("*sqlite*")) + list(tmp_path.glob("*memory*"))
+
+
 def test_the_answer_of_a_receipt_is_of_its_own_ledger(ledger, tmp_path):
     """The receipt of another ledger got the answer that stands at the same number in this one."""
     ledger.open_account("a", ONE)

@@ -42,6 +42,8 @@ def open_store(url: str) -> Store:
         return PostgresStore(url)
     if scheme not in ("", "sqlite"):
         raise ArgumentError(f"a ledger is kept in SQLite or PostgreSQL, not in {scheme}")
+    if url in ("", ":memory:", "sqlite:///", "sqlite:///:memory:") or (scheme and not url.startswith("sqlite:///")):
+        raise ArgumentError("a ledger of SQLite is a file: write sqlite:///path, or the path alone")
     from metricdp.ledger.stores.sqlite import SQLiteStore
 
     return SQLiteStore(url.removeprefix("sqlite:///") if scheme else url)
