@@ -233,6 +233,8 @@ class AnswerReader:
         function = MOMENTS[type(node).__name__]
         column = self._column(node.this, shown(node))
         other = node.args.get("expression")
+        if other is None and function.startswith(("covar", "corr", "regr")):
+            raise ArgumentError(f"{shown(node)}: it is of two columns: {function}(x, y)")
         second = None if other is None else self._column(other, shown(node))
         if second == column:
             raise ArgumentError(f"{shown(node)}: of a column with itself, write var_pop({column})")
