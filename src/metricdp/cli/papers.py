@@ -57,7 +57,7 @@ def papers(
         else:
             print_text("\n\n".join(_list(number) for number in numbers))
         return
-    _refuse_before(out, overwrite)
+    _refuse_before(out, overwrite, paper)
     with mistakes("papers"), spinner("reading the papers") as show:
         if item is not None:
             from metricdp.papers.running import report_of
@@ -86,18 +86,20 @@ def _list(number: int) -> str:
     return "\n".join([f"{number}. {TITLES[number]}", *(f"  {i.name:<{width}}  {i.title} ({i.source})" for i in items)])
 
 
-def _refuse_before(out: Path | None, overwrite: bool) -> None:
-    """Say before the work what could not be written after it."""
+def _refuse_before(out: Path | None, overwrite: bool, paper: int | None) -> None:
+    """Say before the work what could not be written after it; of pictures, those of the paper that is asked for."""
     if out is None:
         return
     from metricdp.cli.console import mistakes
     from metricdp.errors import FileError
-    from metricdp.papers.writing import FILES
+    from metricdp.papers.writing import FILES, GALLERY
 
     with mistakes("--out"):
         if out.exists() and not out.is_dir():
             raise FileError(f"{out.name} is a file: a folder is wanted")
         taken = [name for name in FILES if (out / name).exists()]
+        pictures = sorted((out / GALLERY).glob(f"{paper or '[1-5]'}-*.png"))
+        taken += [f"{GALLERY}/{picture.name}" for picture in pictures[:3]]
         if taken and not overwrite:
             raise FileError(f"{out.name} has {', '.join(taken)} already: choose another folder, or overwrite=True")
 

@@ -9,7 +9,7 @@ from metricdp.papers.listing import markdown
 from metricdp.papers.page import page
 from metricdp.papers.running import PaperReport
 
-__all__ = ["FILES", "write"]
+__all__ = ["FILES", "GALLERY", "write"]
 
 FILES = ("papers.html", "papers.json", "papers.md")
 """What a folder gets, besides the pictures in its folder gallery."""

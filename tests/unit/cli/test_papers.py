@@ -36,3 +36,12 @@ def test_mistakes():
     assert wrong.exit_code == 2
     assert "it has: fig1, fig2" in wrong.output
     assert RUNNER.invoke(app, ["papers", "7"]).exit_code == 2
+
+
+def test_a_picture_that_is_in_the_way_is_said_before_the_work(tmp_path):
+    (tmp_path / "gallery").mkdir()
+    (tmp_path / "gallery" / "5-fig1.png").touch()
+    done = RUNNER.invoke(app, ["papers", "5", "--item", "fig1", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "gallery/5-fig1.png already" in done.output
+    assert not (tmp_path / "papers.html").exists()
