@@ -64,8 +64,15 @@ def _of_parquet(path: Path, declared: Declared) -> OpenTable:
                 yield batch if columns is None else batch.select(columns)
 
     with pa_parquet.ParquetFile(path) as file:
-        counted = partial(counted_parquet, path, declared.types)
+        counted = _counted(path, file.schema_arrow, declared)
         return OpenTable(file.schema_arrow, file.metadata.num_rows, read, path, counted=counted)
+
+
+def _counted(path: Path, schema: pa.Schema, declared: Declared) -> Any:
+    """How DuckDB counts the file; None where it would give columns other names, since capitals do not count for it."""
+    if len({name.lower() for name in schema.names}) < len(schema.names):
+        return None
+    return partial(counted_parquet, path, declared.types)
 
 
 def _of_folder(path: Path, declared: Declared) -> OpenTable:
@@ -95,7 +102,7 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
         few = {"batch_readahead": 4, "fragment_readahead": 1, "fragment_scan_options": options}
         return iter(dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, **few))
 
-    counted = partial(counted_parquet, path, declared.types)
+    counted = _counted(path, dataset.schema, declared)
     return OpenTable(dataset.schema, rows, read, path, untyped=Untyped(frozenset(keys)), counted=counted)
 
 

@@ -280,3 +280,17 @@ def test_integers_of_128_bits_are_refused_by_their_type():
             pytest.raises(ColumnError, match="columns of Int128 cannot be taken"),
         ):
             table.check_readable(["age"])
+
+
+@pytest.mark.parametrize("names", [["AGE", "age"], ["age", "AGE"]])
+def test_columns_that_differ_in_capitals_alone_are_told_apart(tmp_path, names):
+    """DuckDB calls the second of them by another name."""
+    table = pa.table([pa.array([number] * 2) for number in (5, 7)], names=names)
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "parts").mkdir()
+    pq.write_table(table, tmp_path / "parts" / "0.parquet")
+    for path in (tmp_path / "t.parquet", tmp_path / "parts"):
+        with open_sql(path, Declared({"age": pa.int64()})) as opened:
+            assert opened.read(f"select max(age) as age from {opened.relation}") == {
+                "age": [7 if names[1] == "age" else 5]
+            }
