@@ -223,13 +223,22 @@ def _seen_bounds(table: ReleasedTable, column: Place) -> Box:
     seen = np.concatenate(parts) if parts else np.zeros((0, 2))
     if not len(seen):
         raise ArgumentError("the released table has no rows with a place, and so says nothing")
+    seen[:, 1] = _turned(seen[:, 1])
     low, high = np.quantile(seen, _MARGIN, axis=0), np.quantile(seen, 1 - _MARGIN, axis=0)
     mechanism: Any = column.mechanism
     least = 4 / float(mechanism.metric.level) / 111_000
     far = np.maximum(high - low, least)
     middle = (low + high) / 2
     low, high = middle - far / 2, middle + far / 2
-    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+    around = 360.0 if low[1] < -180 else 0.0
+    return float(low[0]), float(low[1]) + around, float(high[0]), float(high[1]) + around
+
+
+def _turned(longitudes: Any) -> Any:
+    """The same longitudes within half a turn of their middle, so that those beyond the antimeridian stand together."""
+    angles = np.radians(longitudes)
+    middle = np.degrees(np.arctan2(np.sin(angles).mean(), np.cos(angles).mean()))
+    return (longitudes - middle + 180) % 360 - 180 + middle
 
 
 def _refuse_many(regions: int) -> None:

@@ -93,3 +93,15 @@ def test_no_rows_and_edited_places_are_refused(town):
     with pytest.raises(ColumnError, match=f"'lat', row {len(released) - 1}:") as caught:
         estimate(edited, HeatMap("home", 1, 1, MAP))
     assert "48.12" not in str(caught.value)
+
+
+def test_a_map_across_the_antimeridian_is_found():
+    random = np.random.default_rng(3)
+    east = (180 + random.normal(0, 0.05, 400) + 180) % 360 - 180
+    policy = {"format": 2, "columns": {"home": {"type": "place", "columns": ["lat", "lon"], "within": "500 m"}}}
+    with mdp.seeded(4):
+        released = sanitize(pa.table({"lat": random.normal(-17, 0.05, 400), "lon": east}), policy).table
+    found = estimate(released, HeatMap("home", 1, 1), policy=policy)
+    west, last = map(float, found.groups[0][1].split(" to "))
+    assert 179.8 < west < 180 < last < 180.2
+    assert found.found[0][0].naive > 350
