@@ -334,6 +334,11 @@ def plot(grown: dict[str, dict[str, Any]], file: Path) -> None:
                 left.annotate(f"{100 * f['gap']:.1f}%", (n, f["seconds"]), **place)
     left.set(xlabel="places", ylabel="seconds of processor time, with the gap proved")
     right.set(xlabel="places", ylabel="memory at most, GB")
+    for axes in (left, right):
+        shown = [n for n in (100, 200, 500, 1000, 2000, 5000, 10_000) if axes.get_xlim()[0] <= n <= axes.get_xlim()[1]]
+        axes.set_xticks(shown, [f"{n:,}" for n in shown])
+        axes.set_xticks([], minor=True)
+        axes.margins(x=0.12)
     left.legend()
     figure.tight_layout()
     figure.savefig(file)
