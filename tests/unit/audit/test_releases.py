@@ -4,6 +4,7 @@ import re
 import time
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -168,3 +169,19 @@ def test_a_time_limit_that_comes_as_a_call_ends_does_not_end_the_audit(monkeypat
     monkeypatch.setattr(box, "Watch", Late)
     batch = box.Calls(lambda secret: secret).draw((1, 0), np.ones(5, dtype=bool))
     assert batch.releases == [1, 1, box.Failure("hung"), 1, 1]
+
+
+def test_control_c_between_two_calls_loses_no_release(monkeypatch):
+    ticks = iter(range(100))
+
+    def clock():
+        now = next(ticks)
+        if now == 6:  # two for each call
+            raise KeyboardInterrupt
+        return now
+
+    monkeypatch.setattr(box, "time", SimpleNamespace(perf_counter=clock))
+    batch = box.Calls(lambda secret: secret).draw((1, 0), np.ones(5, dtype=bool))
+    assert batch.interrupted
+    assert batch.releases == [1, 1, 1]
+    assert batch.seconds.tolist() == [1, 1, 1]

@@ -110,29 +110,29 @@ class Calls(Box):
         interrupted = False
         function, clock = self.function, time.perf_counter
         quick: list[float] = []
-        with Watch(self._patience()) as watch:
-            for number, label in enumerate(labels.tolist()):
-                start = clock()
-                try:
+        try:
+            with Watch(self._patience()) as watch:
+                for number, label in enumerate(labels.tolist()):
+                    start = clock()
                     try:
-                        watch.begin()
-                        release = function(pair[0] if label else pair[1])
-                    finally:
-                        watch.end()
-                except TimedOut:  # also where it came as the call was over
-                    release = Failure("hung")
-                except KeyboardInterrupt:
-                    interrupted = True
-                    break
-                except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
-                    release = Failure(f"raised {type(error).__name__}", _said(error))
-                seconds[number] = clock() - start
-                releases.append(release)
-                if not isinstance(release, Failure):
-                    quick.append(seconds[number])
-                    if self._typical is None and len(quick) == _KNOWN:  # patience with the first that hang is dear
-                        self._typical = float(np.median(quick))
-                        watch.change(self._patience())
+                        try:
+                            watch.begin()
+                            release = function(pair[0] if label else pair[1])
+                        finally:
+                            watch.end()
+                    except TimedOut:  # also where it came as the call was over
+                        release = Failure("hung")
+                    except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
+                        release = Failure(f"raised {type(error).__name__}", _said(error))
+                    seconds[number] = clock() - start
+                    releases.append(release)
+                    if not isinstance(release, Failure):
+                        quick.append(seconds[number])
+                        if self._typical is None and len(quick) == _KNOWN:  # patience with the first that hang is dear
+                            self._typical = float(np.median(quick))
+                            watch.change(self._patience())
+        except KeyboardInterrupt:  # in a call or between two: what came before it counts
+            interrupted = True
         if len(quick) >= _KNOWN:
             self._typical = float(np.median(quick))
         return Batch(releases, seconds[: len(releases)], interrupted)
