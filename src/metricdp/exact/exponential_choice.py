@@ -31,6 +31,8 @@ _Whole = Sequence[int] | NDArray[Any]
 
 _DEEPEST = 600.0
 """Exponents up to here are floats with a relative error below 2^-40; further ones are below 2^-800."""
+_MOST_COUNT = 1 << 63
+"""With a greater count a weight matters at any depth."""
 
 
 def exponential_choice(losses: _Whole, counts: _Whole, rate: Fraction) -> int:
@@ -54,7 +56,7 @@ def exponential_choice(losses: _Whole, counts: _Whole, rate: Fraction) -> int:
         raise ArgumentError("losses come with as many positive counts, and a rate that is not negative")
     bits = source()
     word = bits.integer(64)
-    if len(losses) <= _MOST_FLOATS and trusted() and not _balls_only.get():
+    if len(losses) <= _MOST_FLOATS and max(counts) <= _MOST_COUNT and trusted() and not _balls_only.get():
         place = _by_floats(losses, counts, rate, word)
         if place is not None:
             return place
@@ -106,7 +108,7 @@ def _found(low: arb, high: arb, unit: arb, losses: _Whole, counts: _Whole, rate:
             before = place == 0 or least > sums[place - 1]
             return place if before else None
     if len(sums) == len(losses):
-        return len(sums) - 1 if least > sums[-2] else None
+        return len(sums) - 1 if len(sums) == 1 or least > sums[-2] else None
     return None
 
 

@@ -17,6 +17,8 @@ CASES = [
     (list(range(500)), [1] * 500, Fraction(1, 100)),
     ([-2, 0], [1, 10**30], Fraction(40)),
     ([7], [1], Fraction(1)),
+    ([0, 650], [1, 10**300], Fraction(1)),  # so many that even exp(-650) of them weigh more
+    ([0, 600, 601], [2**63, 2**63, 2**63], Fraction(1)),
 ]
 
 
