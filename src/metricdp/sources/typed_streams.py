@@ -106,7 +106,7 @@ def _plain(array: pa.Array) -> pa.Array:
     if isinstance(kind, pa.BaseExtensionType):
         return _plain(array.storage)
     if pa.types.is_dictionary(kind):
-        return _plain(array.cast(kind.value_type))
+        return _plain(array.dictionary).take(array.indices)
     if pa.types.is_string_view(kind):
         return array.cast(pa.large_string())
     if pa.types.is_decimal256(kind):

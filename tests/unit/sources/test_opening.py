@@ -294,3 +294,12 @@ def test_columns_that_differ_in_capitals_alone_are_told_apart(tmp_path, names):
             assert opened.read(f"select max(age) as age from {opened.relation}") == {
                 "age": [7 if names[1] == "age" else 5]
             }
+
+
+def test_words_that_are_views_are_asked_about():
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(["F", "M", None], pa.string_view()))
+    with open_sql(pa.table({"sex": words}), Declared({"sex": pa.string()})) as table:
+        assert table.read(f"select max(sex) as sex, count(sex) as known from {table.relation}") == {
+            "sex": ["M"],
+            "known": [2],
+        }
