@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+
+from metricdp.sources.plain_arrays import plain_array
 
 __all__ = ["Fields"]
 
@@ -67,7 +70,10 @@ class Fields:
         first, *inner = self._paths[name]
         array = batch.column(first)
         for part in inner:
+            absent = np.asarray(array.is_null()) if array.null_count else None
             array = pc.struct_field(array, part)
+            if absent is not None and pa.types.is_run_end_encoded(array.type):  # which have no nulls of their own
+                array = plain_array(array).take(pa.array(np.arange(len(array)), mask=absent))
         return array
 
     def schema_of(self, types: Mapping[str, pa.DataType]) -> pa.Schema:

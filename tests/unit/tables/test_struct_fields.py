@@ -133,3 +133,25 @@ def test_structs_that_are_dropped_altogether_are_not_read():
     made = Sanitizer.of(Policy.parse(text), table().schema)
     assert made.needed == ["id"]
     assert made.schema_out.names == ["id"]
+
+
+def test_runs_beneath_a_null_struct_are_missing():
+    """Arrow gives a field the nulls of its struct, but for runs, which have none of their own."""
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["TOPSECRET", "b"]))
+    struct = pa.StructArray.from_arrays([runs, runs], ["k", "c"], mask=pa.array([True, True, False]))
+    text = 'format = 2\n[columns]\n"s.k" = "keep"\n[columns."s.c"]\ntype = "category"\nepsilon = 100\n'
+    text += 'values = ["TOPSECRET", "b"]\nmissing = "public"\n[rows]\norder = "public"'
+    for source in (pa.table({"s": struct}), pa.table({"s": pa.StructArray.from_arrays([struct], ["t"])})):
+        nested = "t" in source["s"].type.names
+        rules = Policy.parse(text.replace('"s.', '"s.t.') if nested else text)
+        released = sanitize(source, rules).table["s"].combine_chunks()
+        inner = released.field("t") if nested else released
+        assert inner.to_pylist() == [{"k": None, "c": None}] * 2 + [{"k": "b", "c": "b"}]
+    whole = sanitize(
+        pa.table({"s": struct, "x": [True] * 3}),
+        Policy.parse(
+            'format = 2\n[columns]\ns = "keep"\nx = {type = "boolean", epsilon = 1}\n[rows]\norder = "public"'
+        ),
+    ).table["s"]
+    assert whole.to_pylist() == [None, None, {"k": "b", "c": "b"}]
+    assert not any(part is not None and b"TOPSECRET" in bytes(part) for part in whole.chunk(0).buffers())
