@@ -141,7 +141,7 @@ def foresee(
     >>> policy = {"format": 2, "columns": {"smokes": {"type": "boolean", "factor": 3, "missing": "refuse"}}}
     >>> found = foresee(policy, "select count(*) where smokes = true", rows=10_000, within=100)
     >>> round(found.widest), found.suffices, found.levels
-    (170, False, (('smokes', 'factor = 5.7'),))
+    (171, False, (('smokes', 'factor = 5.8'),))
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ArgumentError(f"rows is a number of rows, 1 at least, not {rows!r}")
