@@ -63,7 +63,7 @@ class ReleasedTable:
         Raises:
             ColumnError: one of them is not in the table.
         """
-        dialect = self.policy.dialect
+        dialect = self.policy.dialect.released()
         types: dict[str, pa.DataType] = {}
         for column in columns:
             for name in column.columns:
@@ -78,7 +78,7 @@ class ReleasedTable:
 
     def check(self, column: ColumnType) -> None:
         """Refuse a column whose type in the table is none that the policy releases it in."""
-        with open_table(self.source, Declared(dialect=self.policy.dialect), self.engine) as opened:
+        with open_table(self.source, Declared(dialect=self.policy.dialect.released()), self.engine) as opened:
             for name in column.columns:
                 if name in opened.schema.names and name not in opened.untyped.columns:
                     arrow = opened.schema.field(name).type
@@ -117,7 +117,7 @@ def read_released(
         rules = _claimed(claim)
     doubts = _doubts(claim, rules) if claim is not None and policy is not None else ()
     private = claim is None or claim.get("private", True) is True
-    with kept(released, Declared(dialect=rules.dialect), engine) as source:
+    with kept(released, Declared(dialect=rules.dialect.released()), engine) as source:
         yield ReleasedTable(source, rules, engine, private, doubts)
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
-from metricdp.errors import ArgumentError, FileError
+from metricdp.errors import ArgumentError, DelimiterError, FileError
+from metricdp.sources.dialect import Dialect
 from metricdp.sources.file_kinds import kind_of_file
 from metricdp.sources.opening import count_rows, open_table
+from metricdp.sources.table import Declared
 
 __all__ = ["CLAIM_FILE", "CarriedClaim", "claim_in_schema", "read_carried"]
 
@@ -96,9 +98,13 @@ def _of_parquet(path: Path) -> CarriedClaim:
         return _carried(file.schema_arrow, file.metadata.num_rows)
 
 
-def _of_csv(path: Path) -> CarriedClaim:
-    with open_table(path) as table:
-        return _carried(table.schema, count_rows(path))
+def _of_csv(path: Path, delimiter: str | None = None) -> CarriedClaim:
+    declared = Declared(dialect=Dialect(delimiter))
+    try:
+        with open_table(path, declared) as table:
+            return _carried(table.schema, count_rows(path, declared))
+    except DelimiterError as error:  # the first line tells which it is
+        return _of_csv(path, error.delimiter)
 
 
 def _of_arrow(path: Path) -> CarriedClaim:

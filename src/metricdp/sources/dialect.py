@@ -54,6 +54,15 @@ class Dialect:
         """Whether the moments of a column carry an offset, so that they are instants."""
         return not self.zoned.isdisjoint(("", column)) or "%z" in (self.date_format(column) or "")
 
+    def released(self) -> Dialect:
+        """How a table that was read in this dialect is written: with its delimiter and decimal, and else as by default.
+
+        >>> Dialect(delimiter=";", null=("NA",), date_formats={"": "%d.%m.%Y"}).released() == Dialect(delimiter=";")
+        True
+        """
+        zoned = self.zoned | {column for column, written in self.date_formats.items() if "%z" in written}
+        return Dialect(self.delimiter, self.decimal, zoned=zoned)
+
 
 @dataclass(frozen=True)
 class Untyped:

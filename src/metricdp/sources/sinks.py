@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -83,7 +83,10 @@ def _parquet(path: Path, schema: pa.Schema, plain: list[str], dialect: Dialect) 
 
 @contextmanager
 def _csv(path: Path, schema: pa.Schema, plain: list[str], dialect: Dialect) -> Iterator[Any]:
-    options = pa_csv.WriteOptions(delimiter=dialect.delimiter or ",")
+    delimiter = dialect.delimiter or ","
+    # Arrow does not ask whether the delimiter stands in a number or a moment.
+    quoting: Literal["needed", "all_valid"] = "all_valid" if delimiter in " :-+" else "needed"
+    options = pa_csv.WriteOptions(delimiter=delimiter, quoting_style=quoting)
     commas = [place for place, field in enumerate(schema) if dialect.decimal == "," and _has_point(field.type)]
     written = schema.remove_metadata()
     for place in commas:

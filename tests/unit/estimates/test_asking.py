@@ -13,6 +13,7 @@ import pytest
 import metricdp as mdp
 from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates import Estimate, estimate
+from metricdp.policies import Policy
 from metricdp.tables import sanitize
 
 ROWS = 4000
@@ -420,3 +421,29 @@ def test_an_infinite_number_is_no_release(value, question):
     table = pa.table({"x": [1.0, 2.0, value]})
     with pytest.raises(ColumnError, match="row 2: no release under this policy has such a value"):
         estimate(table, question, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        ("", ("", "true", "2020-01-31", "é")),
+        ('null = ["NA"]', ("NA", "true", "2020-01-31", "é")),
+        ('true = ["yes"]\nfalse = ["no"]', ("", "yes", "2020-01-31", "é")),
+        ('date_format = "%d.%m.%Y"\nencoding = "latin-1"\ndelimiter = ";"', ("", "true", "31.01.2020", "é")),
+    ],
+)
+def test_a_csv_file_is_read_as_releases_are_written(tmp_path, dialect, words):
+    """The policy says how its source is written; of that a release keeps the delimiter and the decimal sign."""
+    sign = ";" if "delimiter" in dialect else ","
+    encoding = "latin-1" if "encoding" in dialect else "utf-8"
+    (tmp_path / "in.csv").write_bytes((sign.join("nbtc") + "\n" + (sign.join(words) + "\n") * 60).encode(encoding))
+    rules = Policy.parse(
+        'format = 2\n[columns]\nn = {type = "number", within = 5, bounds = [0, 10]}\n'
+        'b = {type = "boolean", epsilon = 1}\n'
+        't = {type = "date", within = "5 days"}\nc = {type = "category", values = ["é", "b"], epsilon = 1}\n'
+        f"[csv]\n{dialect}"
+    )
+    sanitize(tmp_path / "in.csv", rules, tmp_path / "out.csv")
+    for question in ("count(*) from t where n < 5", "count(*) from t where b", "count(*) from t where c = 'b'"):
+        assert estimate(tmp_path / "out.csv", f"select {question}", policy=rules)
+    assert estimate(tmp_path / "out.csv", "select count(*) from t where t < '2020-02-03'", policy=rules)

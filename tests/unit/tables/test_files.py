@@ -606,6 +606,18 @@ def test_csv_with_a_missing_or_a_double_column(tmp_path, policy):
         sanitize(source, policy, tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("delimiter", [" ", ":", "-", "+", ";"])
+def test_a_delimiter_that_stands_in_moments_and_numbers(tmp_path, delimiter):
+    """What is written can be read again, and by the same policy."""
+    fields = ['"2020-01-01T10:00:00"', '"-7"', f'"a{delimiter}b"']
+    (tmp_path / "in.csv").write_text(delimiter.join("txk") + "\n" + delimiter.join(fields) + "\n")
+    text = 'format = 2\n[columns]\nk = "keep"\nx = {type = "integer", within = 1}\n'
+    text += f't = {{type = "time", within = "1 hour"}}\n[csv]\ndelimiter = "{delimiter}"'
+    rules = Policy.parse(text)
+    sanitize(tmp_path / "in.csv", rules, tmp_path / "out.csv")
+    assert sanitize(tmp_path / "out.csv", rules).table["k"].to_pylist() == [f"a{delimiter}b"]
+
+
 def test_a_csv_column_has_the_policys_type(tmp_path, public):
     """Digits in a kept column stay text: no type is guessed from the data."""
     source = tmp_path / "in.csv"
