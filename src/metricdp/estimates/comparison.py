@@ -182,7 +182,7 @@ def compare(
     (300.0, 300, 400.0)
     """
     with read_released(released, policy, engine) as table:
-        own = ReleasedTable(secret, table.policy, engine)
+        own = ReleasedTable(secret, table.policy, engine, written=table.policy.dialect)
         columns = [column for column in table.policy.columns if column.release != "drop" and not column.rekeyed]
         secrets = _read(own, columns)
         kept = replace(table.policy, columns=tuple(replace(column, release="keep") for column in columns))

@@ -15,6 +15,7 @@ from metricdp.errors import ArgumentError, ColumnError, KindError, PolicyError
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.policy import Policy
 from metricdp.sources.carried_claims import claim_in_schema, read_carried
+from metricdp.sources.dialect import Dialect
 from metricdp.sources.opening import kept, open_table
 from metricdp.sources.table import Declared
 from metricdp.sources.typed_streams import TypedStream
@@ -33,6 +34,7 @@ class ReleasedTable:
         engine: what reads it; None for what the source calls for.
         private: False where the table says that its noise came from a seed.
         doubts: where the table and what it claims do not fit together.
+        written: how a CSV file of it is written; None for the way in which releases are.
     """
 
     source: Any
@@ -40,6 +42,12 @@ class ReleasedTable:
     engine: Any = None
     private: bool = True
     doubts: tuple[str, ...] = ()
+    written: Dialect | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file of it is written."""
+        return self.policy.dialect.released() if self.written is None else self.written
 
     def column(self, name: str) -> ColumnType:
         """The entry of a column, by the name in the policy or in the table; capitals count only where they have to.
@@ -63,7 +71,7 @@ class ReleasedTable:
         Raises:
             ColumnError: one of them is not in the table.
         """
-        dialect = self.policy.dialect.released()
+        dialect = self.dialect
         types: dict[str, pa.DataType] = {}
         for column in columns:
             for name in column.columns:
@@ -78,7 +86,7 @@ class ReleasedTable:
 
     def check(self, column: ColumnType) -> None:
         """Refuse a column whose type in the table is none that the policy releases it in."""
-        with open_table(self.source, Declared(dialect=self.policy.dialect.released()), self.engine) as opened:
+        with open_table(self.source, Declared(dialect=self.dialect), self.engine) as opened:
             for name in column.columns:
                 if name in opened.schema.names and name not in opened.untyped.columns:
                     arrow = opened.schema.field(name).type

@@ -12,7 +12,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.errors import ArgumentError, ColumnError, TooLargeError
-from metricdp.estimates import Estimate, estimate
+from metricdp.estimates import Estimate, compare, estimate
 from metricdp.policies import Policy
 from metricdp.tables import sanitize
 
@@ -447,3 +447,4 @@ def test_a_csv_file_is_read_as_releases_are_written(tmp_path, dialect, words):
     for question in ("count(*) from t where n < 5", "count(*) from t where b", "count(*) from t where c = 'b'"):
         assert estimate(tmp_path / "out.csv", f"select {question}", policy=rules)
     assert estimate(tmp_path / "out.csv", "select count(*) from t where t < '2020-02-03'", policy=rules)
+    assert compare(tmp_path / "in.csv", tmp_path / "out.csv", policy=rules).rows == 60

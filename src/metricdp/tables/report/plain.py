@@ -24,7 +24,7 @@ def first_paragraph(report: Report) -> str:
     many = len(names) > 1
     words = [
         f"The values of {len(names)} column{'s' * many} ({listed(shown)}) "
-        f"{'are' if many else 'is'} replaced by random ones, which are probably near the true ones. Whoever sees a "
+        "are replaced by random ones, which are probably near the true ones. Whoever sees a "
         "released row and wonders which of two values somebody really has learns something, but never more than the "
         "factor that is promised here, whatever they knew before.",
     ]

@@ -12,8 +12,10 @@ from metricdp.errors import KindError, PolicyError
 from metricdp.exact.balls import Real
 from metricdp.metrics.words import Measure, factor_words, odds_range, percent
 from metricdp.policies import Policy
+from metricdp.tables import sanitize
 from metricdp.tables.release import Release
 from metricdp.tables.report import Report
+from metricdp.tables.report.plain import first_paragraph
 
 POLICY = """
 format = 2
@@ -337,3 +339,12 @@ def test_no_factor_is_promised_without_its_delta():
             assert chance is None or f"for all rows of a person the chance is {chance}" in plain
     without = Report.of(Policy.parse(text.replace("delta = 0.01\n", "").replace("delta = 0.02\n", "")))
     assert "delta" not in without.summary()
+
+
+def test_the_first_paragraph_of_one_column_and_of_two():
+    rules = {"format": 2, "columns": {"age": {"type": "integer", "within": 5}, "x": "drop"}}
+    one = sanitize(pa.table({"age": [31], "x": [1]}), rules).report
+    assert first_paragraph(one).startswith("The values of 1 column (age) are replaced by random ones")
+    rules["columns"]["x"] = {"type": "integer", "within": 5}
+    two = sanitize(pa.table({"age": [31], "x": [1]}), rules).report
+    assert first_paragraph(two).startswith("The values of 2 columns (age and x) are replaced by random ones")
