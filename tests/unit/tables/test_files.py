@@ -505,7 +505,7 @@ def test_zero_bytes(tmp_path, policy):
         with pytest.raises(FileError, match="cannot be read"):
             sanitize(tmp_path / name, policy, tmp_path / "out.parquet")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FileError, match="not a folder of Parquet parts"):
+    with pytest.raises(FileError, match="holds no Parquet parts"):
         sanitize(tmp_path / "folder", policy, tmp_path / "out.parquet")
     with pytest.raises(FileError, match="there is no"):
         sanitize(tmp_path / "nowhere.parquet", policy)
