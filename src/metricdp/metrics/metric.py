@@ -341,7 +341,8 @@ class Metric(Traits, ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
-        code = f"{self.kind}({', '.join(operations.in_code(value) for value in self.arguments.values())})"
+        given = {key: operations.in_code(value) for key, value in self.arguments.items()}
+        code = f"{self.kind}({', '.join(v if hasattr(self, k) else f'{k}={v}' for k, v in given.items())})"
         return code if len(code) <= _LONGEST_CODE else f"<{self.kind}: {self.formula}>"
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 import metricdp as mdp
 from metricdp.audit import audit, rows
 from metricdp.audit.boxes.box import Batch
-from metricdp.audit.events import machine
+from metricdp.audit.events import machine, things
 from metricdp.audit.events.event import given_event
 from metricdp.audit.events.patterns import fit_patterns
 from metricdp.audit.events.scores import fit_simple
@@ -107,7 +107,7 @@ def test_the_code_of_an_event_is_what_is_counted(kind):
     scores += [] if patterns is None else [patterns]
     assert seen > 0
     assert scores
-    names = {"np": np, "m": machine, "x": np.asarray(pair[0]), "y": np.asarray(pair[1])}
+    names = {"np": np, "m": machine, "t": things, "x": np.asarray(pair[0]), "y": np.asarray(pair[1])}
     for score in scores:
         cut = best_cut(score.of(batch), marks, Goal(10_000), score.both_sides)
         if cut is None:
