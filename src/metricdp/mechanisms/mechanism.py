@@ -114,6 +114,11 @@ class Mechanism(ABC):
         Paper 1 calls a mechanism (alpha, delta)-useful when this is at least 1 - delta (Example 1).
         """
 
+    @property
+    def error_of(self) -> Mechanism:
+        """Whose error `probability_within` and `radius` tell: its own, or that of what a function is applied to."""
+        return self
+
     # What it is
 
     @property

@@ -241,6 +241,11 @@ class Postprocessed(Mechanism):
         """See `Mechanism.law`; outputs with one image become one."""
         return mapped(self.mechanism.law(inputs), self.function)
 
+    @property
+    def error_of(self) -> Mechanism:
+        """That of ``mechanism``, before the function."""
+        return self.mechanism.error_of
+
     def probability_within(self, distance: float) -> float:
         """That of ``mechanism``, before the function."""
         return self.mechanism.probability_within(distance)

@@ -153,7 +153,7 @@ def _probability(mechanism: Mechanism, secrets: list[Any]) -> None:
     require(chances == sorted(chances), "probability_within falls where the distance grows")
     require(chances[0] == 0, "probability_within is not 0 below the distance 0")
     require(chances[-1] > 0.5, "probability_within does not exceed a half")
-    _as_told(mechanism, secrets)
+    _as_told(mechanism.error_of, secrets)
     _refused(lambda: mechanism.probability_within(math.nan), "probability_within takes NaN for a distance")
 
 
