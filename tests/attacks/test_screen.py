@@ -525,9 +525,10 @@ def test_a_closed_pipe_ends_the_command_in_silence(policy):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
 @pytest.mark.parametrize("arguments", [["explain", "real.toml"], ["--version"]])
-def test_a_full_disk_is_one_line(policy, arguments):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_one_line(policy, arguments, unbuffered):
     with Path("/dev/full").open("w") as full:
-        status, said = ended(start(*arguments, stdout=full))
+        status, said = ended(start(*arguments, stdout=full, environment={"PYTHONUNBUFFERED": unbuffered}))
     assert status == MISTAKEN
     assert said.startswith("metricdp: ")
     assert said.count("\n") == 1

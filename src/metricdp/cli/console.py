@@ -228,7 +228,7 @@ def _to_the_end(command: Callable[[], Any], running: _Run) -> int:
         _forget_output()
         status = PIPE_CLOSED
     except OSError as error:
-        if not _is_closed_pipe(error):
+        if not _is_closed_pipe(error) and _in_words(error) not in running.messages:  # the command may have said so
             complain(_in_words(error))
         _forget_output()
         status = PIPE_CLOSED if _is_closed_pipe(error) else MISTAKEN
