@@ -1,14 +1,18 @@
 """What reaches the disk: the layout of a file, what a killed run leaves behind, and two runs in one folder."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +22,7 @@ from hypothesis import strategies as st
 
 from metricdp.errors import ColumnError
 from metricdp.policies import Policy
+from metricdp.queries.select.people import check_people
 from metricdp.tables import sanitize
 from tests.attacks.effort import attack, tries
 
@@ -197,6 +202,45 @@ def test_no_identifier_is_left_behind_by_kill(tmp_path):
                     assert b"KEPT-VALUE" not in held, path
         shutil.rmtree(folder)
     assert seen, "no moment fell into the work: the test is blind"
+
+
+def held_under(folder, stop):
+    """What the scratch files of DuckDB held, as long as nobody says stop."""
+    seen = set()
+    while not stop.is_set():
+        for path in folder.rglob("duckdb_temp*"):
+            with contextlib.suppress(OSError):
+                held = path.read_bytes()
+                if held:
+                    seen.add(b"RAW-PERSON" in held)
+        time.sleep(0.005)
+    return seen
+
+
+@pytest.mark.parametrize("form", ["parquet", "table", "relation"])
+def test_a_question_counts_people_with_no_identifier_on_the_disk(tmp_path, monkeypatch, form):
+    """More people than memory holds: DuckDB writes what it groups to the disk, in clear, where a kill would leave it."""
+    rows = 400_000
+    whole = pa.table({"who": [f"RAW-PERSON-{n * 7919 % rows}" for n in range(rows)], "ill": [True] * rows})
+    (tmp_path / "in").mkdir()
+    pq.write_table(whole, tmp_path / "in" / "people.parquet")
+    source = {"parquet": tmp_path / "in" / "people.parquet", "table": whole, "relation": duckdb.from_arrow(whole)}[form]
+    policy = Policy.parse(
+        f'format = 2\nrecords = {rows}\n[person]\ncolumn = "who"\nrows = 1\n'
+        '[columns]\nill = {type = "boolean", factor = 2, missing = "refuse"}'
+    )
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    limits = {"memory_limit": "32MB", "temp_directory": str(scratch), "threads": 2, "preserve_insertion_order": False}
+    monkeypatch.setattr("metricdp.sources.engines.duckdb._connected", lambda **ignored: duckdb.connect(config=limits))
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as watcher:
+        watched = watcher.submit(held_under, scratch, stop)
+        try:
+            check_people(source, policy)
+        finally:
+            stop.set()
+    assert watched.result() == {False}, "an identifier was on the disk, or nothing was and the test is blind"
 
 
 CONTAINER = """

@@ -29,6 +29,8 @@ from metricdp.sources.whole_files import scratch_folder
 
 __all__ = ["open_path"]
 
+_Read = Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+
 
 def open_path(source: str | Path, declared: Declared) -> OpenTable:
     """Open a file by what its name says; ``"-"`` is a CSV file on standard input."""
@@ -64,15 +66,15 @@ def _of_parquet(path: Path, declared: Declared) -> OpenTable:
                 yield batch if columns is None else batch.select(columns)
 
     with pa_parquet.ParquetFile(path) as file:
-        counted = _counted(path, file.schema_arrow, declared)
+        counted = _counted(path, file.schema_arrow, declared, read)
         return OpenTable(file.schema_arrow, file.metadata.num_rows, read, path, counted=counted)
 
 
-def _counted(path: Path, schema: pa.Schema, declared: Declared) -> Any:
+def _counted(path: Path, schema: pa.Schema, declared: Declared, read: _Read) -> Any:
     """How DuckDB counts the file; None where it would give columns other names, since capitals do not count for it."""
     if len({name.lower() for name in schema.names}) < len(schema.names):
         return None
-    return partial(counted_parquet, path, declared.types)
+    return partial(counted_parquet, path, declared.types, read)
 
 
 def _of_folder(path: Path, declared: Declared) -> OpenTable:
@@ -102,7 +104,7 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
         few = {"batch_readahead": 4, "fragment_readahead": 1, "fragment_scan_options": options}
         return iter(dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, **few))
 
-    counted = _counted(path, dataset.schema, declared)
+    counted = _counted(path, dataset.schema, declared, read)
     return OpenTable(dataset.schema, rows, read, path, untyped=Untyped(frozenset(keys)), counted=counted)
 
 

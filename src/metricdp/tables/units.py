@@ -18,11 +18,12 @@ from metricdp.exact.bits import source as bits
 from metricdp.exact.sealing import Digests
 from metricdp.policies.person import Person
 from metricdp.policies.policy import Policy
+from metricdp.sources.owners import digests_of
 from metricdp.sources.plain_arrays import plain_array, plain_type
 from metricdp.sources.sealed_rows import SealedRows
 from metricdp.sources.table import OpenTable
 
-__all__ = ["NewKeys", "Owned", "check_owners", "digests_of", "rows_within_bound", "too_many", "without_nobody"]
+__all__ = ["NewKeys", "Owned", "check_owners", "rows_within_bound", "too_many", "without_nobody"]
 
 Words = NDArray[np.uint64]
 
@@ -240,23 +241,6 @@ def _dealt(parts: Iterable[Owned], folder: Path, depth: int) -> list[SealedRows]
                 if end > start:
                     hand.write(batch.slice(start, end - start))
     return hands
-
-
-def digests_of(owners: pa.Array, digests: Digests) -> Words:
-    """The digests of a column of text or integers without missing ones."""
-    if isinstance(owners, pa.ChunkedArray):
-        owners = owners.combine_chunks()
-    if pa.types.is_dictionary(owners.type):
-        words: Words = digests_of(owners.dictionary, digests)[np.asarray(owners.indices)]
-        return words
-    if pa.types.is_integer(owners.type):
-        return digests.of_integers(np.asarray(owners))
-    texts = owners.cast(pa.large_string())
-    _, offsets, content = texts.buffers()
-    if not len(texts):
-        return np.zeros((0, 2), dtype=np.uint64)
-    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    return digests.of_texts(np.frombuffer(content or b"", dtype=np.uint8), ends)
 
 
 @dataclass(frozen=True)

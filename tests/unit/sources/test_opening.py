@@ -296,6 +296,17 @@ def test_columns_that_differ_in_capitals_alone_are_told_apart(tmp_path, names):
             }
 
 
+@pytest.mark.parametrize("names", [("pay", "Pay"), ("Pay", "pay")])
+def test_a_relation_whose_columns_differ_in_capitals_alone_is_refused(names):
+    """DuckDB reads the first for either: a question about a public band was answered from the secret pay beside it."""
+    relation = duckdb.sql(f'select 9 as "{names[0]}", 1 as "{names[1]}"')
+    with pytest.raises(ColumnError, match=f"column '{names[1]}': DuckDB does not tell it from column '{names[0]}'"):
+        open_table(relation)
+    beyond = duckdb.sql('select 9 as "é", 1 as "É"')
+    with open_sql(beyond, Declared({"É": pa.int64()})) as opened:
+        assert opened.read(f'select max("É") as most from {opened.relation}') == {"most": [1]}
+
+
 def test_words_that_are_views_are_asked_about():
     words = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(["F", "M", None], pa.string_view()))
     with open_sql(pa.table({"sex": words}), Declared({"sex": pa.string()})) as table:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from metricdp.errors import ColumnError, NotFiniteError, OutOfDomainError
 from metricdp.policies.policy import Policy
+from metricdp.sources.engines.sql import SqlTable
 from metricdp.sources.opening import open_sql
 from metricdp.sources.table import Declared
 
@@ -26,16 +28,21 @@ def check_people(source: Any, policy: Policy, engine: Any = None) -> None:
     import pyarrow as pa
 
     with open_sql(source, Declared({person.column: pa.string()}, policy.dialect), engine) as table:
-        name = table.dialect.quoted(person.column)
-        found = table.read(
-            "select max(records) as most, max(case when person is null then 1 else 0 end) as nobodys "
-            f"from (select {name} as person, count(*) as records from {table.relation} as source group by {name}) "
-            "as people"
-        )
-    most, nobodys = found["most"][0], found["nobodys"][0]
+        most, nobodys = (partial(_asked, table) if table.owners is None else table.owners)(person.column)
     if nobodys:
         rule = "a row belongs to no person, since this column is empty, and a question cannot leave it out"
         raise ColumnError(person.column, NotFiniteError(rule))
-    if most is not None and most > person.rows:
+    if most > person.rows:
         rule = f"somebody has more than {person.rows} rows; declare more, or leave some out before"
         raise ColumnError(person.column, OutOfDomainError(rule))
+
+
+def _asked(table: SqlTable, column: str) -> tuple[int, bool]:
+    """The most rows of one person, and whether a row is nobody's, counted by the engine of the table."""
+    name = table.dialect.quoted(column)
+    found = table.read(
+        "select max(records) as most, max(case when person is null then 1 else 0 end) as nobodys "
+        f"from (select {name} as person, count(*) as records from {table.relation} as source group by {name}) "
+        "as people"
+    )
+    return found["most"][0] or 0, bool(found["nobodys"][0])

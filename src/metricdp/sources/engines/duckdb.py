@@ -6,7 +6,7 @@ import glob
 import itertools
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from metricdp.errors import FileError, MissingExtraError
+from metricdp.errors import ColumnError, FileError, KindError, MissingExtraError
 from metricdp.sources.databases import DatabaseTable, database_table
 from metricdp.sources.engines.sql import UNREADABLE, SqlDialect, SqlTable, SqlType
 from metricdp.sources.layout import BATCH_ROWS
+from metricdp.sources.owners import OwnerStream
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.typed_streams import TypedStream
@@ -52,6 +53,8 @@ ENGINE = DuckDB()
 
 
 def _of_relation(relation: Any) -> OpenTable:
+    _check_capitals(relation.columns)
+
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         chosen = relation if columns is None else relation.select(*map(SqlDialect().quoted, columns))
         return iter(_reader(chosen, BATCH_ROWS))
@@ -59,9 +62,25 @@ def _of_relation(relation: Any) -> OpenTable:
     @contextmanager
     def counted() -> Iterator[SqlTable]:
         columns = tuple((name, _type(str(kind))) for name, kind in zip(relation.columns, relation.types, strict=True))
-        yield SqlTable(_VIEW, columns, lambda query: _columns(relation.query(_VIEW, query)))
+        yield SqlTable(
+            _VIEW,
+            columns,
+            lambda query: _columns(relation.query(_VIEW, query)),
+            owners=lambda name: _most_rows(read([name]), name),
+        )
 
     return OpenTable(_reader(relation.limit(0), 1).schema, None, read, stable=False, counted=counted)
+
+
+def _check_capitals(names: Sequence[str]) -> None:
+    """Refuse columns that DuckDB takes for one: of ``pay`` and ``Pay``, it reads the first for either."""
+    first: dict[bytes, str] = {}
+    for name in names:
+        twin = first.setdefault(name.encode().lower(), name)  # of letters beyond ASCII it tells capitals apart
+        if twin != name:
+            raise ColumnError(
+                name, KindError(f"DuckDB does not tell it from column {twin!r}, which differs in capitals: rename it")
+            )
 
 
 def _reader(relation: Any, rows: int) -> Any:
@@ -120,14 +139,45 @@ def _described(raw: Any, relation: str) -> tuple[tuple[str, SqlType], ...]:
     return tuple((name, _type(kind)) for name, kind, *_ in found)
 
 
+def _most_rows(batches: Iterable[pa.RecordBatch], name: str) -> tuple[int, bool]:
+    """The most rows of one owner, and whether a row has none; see `SqlTable.owners`.
+
+    DuckDB groups digests, since it writes many groups to a scratch file in clear, and parts of what it read with them.
+    """
+    stream = OwnerStream(batches, name)
+    owner = OwnerStream.COLUMN
+    counted = f"select {owner}, count(*) as records from {_VIEW} group by {owner}"
+    query = f"select max(records), bool_or({owner} is null) from ({counted})"
+    with _session() as raw:
+        raw.register(_VIEW, stream.capsule())
+        try:
+            most, nobodys = raw.execute(query).fetchone()
+        except Exception as error:
+            raise (scrubbed(error, UNREADABLE) if stream.error is None else stream.error) from None
+    return most or 0, bool(nobodys)
+
+
 @contextmanager
-def counted_parquet(path: Path, types: Mapping[str, pa.DataType]) -> Iterator[SqlTable]:
-    """A Parquet file, or a folder of parts, which DuckDB reads by itself, and no more columns than it is asked for."""
+def counted_parquet(
+    path: Path, types: Mapping[str, pa.DataType], read: Callable[[list[str] | None], Iterator[pa.RecordBatch]]
+) -> Iterator[SqlTable]:
+    """A Parquet file, or a folder of parts, which DuckDB reads by itself, and no more columns than it is asked for.
+
+    Args:
+        path: of the file or folder.
+        types: of columns in the names of folders.
+        read: reads it without DuckDB.
+    """
     with _session() as raw:
         relation = f"read_parquet({_text(glob.escape(str(path)))}, hive_partitioning = false)"
         if path.is_dir():
             relation = _parts(path, types)
-        yield SqlTable(relation, _described(raw, relation), lambda query: _columns(raw.sql(query)))
+        yield SqlTable(
+            relation,
+            _described(raw, relation),
+            lambda query: _columns(raw.sql(query)),
+            owners=lambda name: _most_rows(read([name]), name),
+        )
 
 
 def _parts(path: Path, types: Mapping[str, pa.DataType]) -> str:
@@ -185,7 +235,10 @@ def counted_batches(table: OpenTable, types: Mapping[str, pa.DataType]) -> Itera
             except Exception as error:
                 raise (scrubbed(error, UNREADABLE) if stream.error is None else stream.error) from None
 
-        yield SqlTable(relation, columns, run, row=TypedStream.ROW)
+        def owners(name: str) -> tuple[int, bool]:
+            return _most_rows(stream.batches() if table.once else table.batches([name]), name)
+
+        yield SqlTable(relation, columns, run, row=TypedStream.ROW, owners=owners)
 
 
 def _relations() -> Iterator[str]:

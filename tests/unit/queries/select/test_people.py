@@ -1,6 +1,10 @@
 """People with several rows: the bound is kept before anything is answered, and the factors are a person's."""
 
+import datetime as dt
+
+import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from metricdp.errors import ColumnError
@@ -57,3 +61,36 @@ def test_no_row_is_nobodys(rest):
 def test_a_table_without_the_column():
     with pytest.raises(ColumnError, match="column 'who'"):
         ask(pa.table({"ill": [True]}), policy("records = 1"), "select count(*) from t")
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        pa.array(["a", "b", "b", "b", "b"]).dictionary_encode(),
+        pa.array(["a", "b", "b", "b", "b"], pa.string_view()),
+        pa.array([1, 2, 2, 2, 2], pa.uint8()),
+        pa.array([dt.date(2020, 1, 1)] + [dt.date(2020, 1, 2)] * 4),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1, 2]), pa.array(["a", "b", "b"])),
+    ],
+    ids=lambda array: str(array.type),
+)
+@pytest.mark.parametrize("form", ["table", "relation", "parquet"])
+def test_identifiers_of_every_type_are_counted(who, form, tmp_path):
+    table = pa.table({"who": who, "ill": [True] * 5})
+    if form != "table" and not pa.types.is_string_view(who.type):
+        pq.write_table(table, tmp_path / "t.parquet")
+    elif form == "parquet":
+        return
+    source = {"table": table, "relation": duckdb.from_arrow(table), "parquet": tmp_path / "t.parquet"}[form]
+    with pytest.raises(ColumnError, match="column 'who': somebody has more than 3 rows"):
+        ask(source, policy("records = 5"), "select count(*) from t where ill = true")
+    few = {"table": table.slice(0, 4), "relation": duckdb.from_arrow(table.slice(0, 4))}.get(form)
+    if few is not None:
+        ask(few, policy("records = 4"), "select count(*) from t where ill = true")
+
+
+@pytest.mark.parametrize("who", [pa.array([0.0, -0.0]), pa.array([b"a", b"b"]), pa.array([["a"], ["b"]])], ids=str)
+def test_other_identifiers_are_refused_without_being_named(who):
+    table = pa.table({"who": who, "ill": [True, False]})
+    with pytest.raises(ColumnError, match="column 'who': identifiers are text or integers, and these are"):
+        ask(table, policy("records = 2"), "select count(*) from t where ill = true")
