@@ -219,7 +219,7 @@ def held_under(folder, stop):
 
 @pytest.mark.parametrize("form", ["parquet", "table", "relation"])
 def test_a_question_counts_people_with_no_identifier_on_the_disk(tmp_path, monkeypatch, form):
-    """More people than memory holds: DuckDB writes what it groups to the disk, in clear, where a kill would leave it."""
+    """More people than memory holds: DuckDB writes what it groups to the disk, in clear, where a kill leaves it."""
     rows = 400_000
     whole = pa.table({"who": [f"RAW-PERSON-{n * 7919 % rows}" for n in range(rows)], "ill": [True] * rows})
     (tmp_path / "in").mkdir()

@@ -494,9 +494,51 @@ def test_the_mark_is_printed_and_kept():
         np.array_split(array, 2)[1],
         np.cumsum(array),
         np.tile(array, 2),
+        array.round(1),
+        np.unique_counts(array).values,
+        np.linalg.svd(array.reshape(2, 2)).S,
     ):
         assert str(made).startswith("not private")
         assert repr(made).startswith("not private")
         assert f"{made}".startswith("not private")
     assert np.asarray(array).tolist() == array.tolist()
     assert form(array) == ("NotPrivate", "float64")
+
+
+def seeded_frames():
+    """Every way in which a frame or a Series of pandas is released."""
+    import geopandas
+
+    from metricdp.integrations import PrivateTransformer, enable
+    from metricdp.tables import sanitize
+
+    enable("pandas", "geopandas")
+    rules = {"format": 2, "columns": {"x": {"type": "number", "within": 1}}}
+    frame, noise = pd.DataFrame({"x": [1.0, 2.0]}), mdp.laplace(m.absolute())
+    yield sanitize(frame, rules).table
+    yield frame.metricdp.sanitize(rules).table
+    yield frame["x"].metricdp.release(rules, "x")
+    yield frame["x"].metricdp.release(noise)
+    yield PrivateTransformer(rules).fit_transform(frame)
+    yield mdp.independent(noise).release(frame)
+    yield mdp.laplace(m.euclidean()).release(frame)
+    yield geopandas.GeoSeries.from_xy([2.0], [48.0], crs=4326).metricdp.within(200)
+
+
+def test_every_seeded_frame_carries_the_mark():
+    with pytest.warns(mdp.errors.NotPrivateWarning), mdp.seeded(1):
+        assert [made.attrs.get("private") for made in seeded_frames()] == [False] * 8
+    assert [made.attrs.get("private") for made in seeded_frames()] == [None] * 8
+
+
+def test_a_seeded_function_says_so():
+    """Of coefficients that are given as a list, which no mark fits on, too; and its numbers are floats however large."""
+    mechanism = mdp.function_expansion(m.square_integrable(), length=24, terms=2, resolution=4)
+    with pytest.warns(mdp.errors.NotPrivateWarning), mdp.seeded(1):
+        seeded = mechanism.release([1.0, 2.0])
+    assert seeded.to_json()["private"] is False
+    assert "not private" in repr(seeded)
+    for coefficient in (0, 2**60, 2**62):
+        released = mechanism.release([coefficient, -5])
+        assert released.to_json()["private"] is True
+        assert released.coefficients.dtype == np.float64

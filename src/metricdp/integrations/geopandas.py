@@ -12,6 +12,7 @@ from metricdp.errors import ArgumentError, KindError, NotFiniteError
 from metricdp.integrations.accessors import FrameAccessor
 from metricdp.integrations.in_place import PolicyLike, required
 from metricdp.ledger import Ledger
+from metricdp.mechanisms.forms.pandas import marked
 from metricdp.mechanisms.laplace import laplace
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.metrics import euclidean, great_circle
@@ -63,7 +64,8 @@ class GeoSeriesAccessor:
         released = np.asarray(mechanism.release(points[:, ::-1] if globe else points))
         placed = released[:, ::-1] if globe else released
         made = geopandas.points_from_xy(placed[:, 0], placed[:, 1], crs=self._series.crs)
-        return geopandas.GeoSeries(made, index=self._series.index, name=self._series.name, crs=self._series.crs)
+        given = geopandas.GeoSeries(made, index=self._series.index, name=self._series.name, crs=self._series.crs)
+        return marked(given)
 
 
 class GeoFrameAccessor(FrameAccessor):

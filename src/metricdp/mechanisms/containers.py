@@ -55,10 +55,16 @@ class NotPrivate(np.ndarray[Any, np.dtype[Any]]):
         """Mark what a function of numpy makes of it."""
         return _mark(super().__array_function__(func, types, args, kwargs))
 
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """As of any array, and marked, which numpy leaves out where there are decimals."""
+        return _mark(super().round(decimals, out))
+
 
 def _mark(made: Any) -> Any:
     if type(made) is np.ndarray:
         return made.view(NotPrivate)
+    if isinstance(made, tuple) and hasattr(made, "_make"):  # such as what np.linalg.svd gives
+        return made._make(map(_mark, made))
     if type(made) in (list, tuple):
         return type(made)(_mark(part) for part in made)
     return made

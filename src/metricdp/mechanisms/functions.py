@@ -16,7 +16,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Real
 from metricdp.exact.level import LevelLike
 from metricdp.exact.results import Result
-from metricdp.mechanisms.containers import marked
+from metricdp.mechanisms.containers import NotPrivate, marked
 from metricdp.mechanisms.continuous.vectors import VectorLaplace
 from metricdp.mechanisms.mechanism import Mechanism, resolution_for
 from metricdp.mechanisms.picture import NoisePicture
@@ -122,7 +122,8 @@ class Expansion(Result):
 
     def to_json(self) -> dict[str, Any]:
         """The function as plain values for JSON."""
-        return {"coefficients": np.asarray(self.coefficients).tolist()}
+        private = not isinstance(self.coefficients, NotPrivate)
+        return {"coefficients": np.asarray(self.coefficients).tolist(), "private": private}
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,7 +167,9 @@ class FunctionExpansion(Mechanism):
         if not hasattr(secrets, "__len__"):
             raise ShapeError("coefficients are wanted: one row for each function")
         released = self.noise.release(secrets)
-        rows = marked(np.asarray(released.to_numpy() if hasattr(released, "to_numpy") else released))
+        # Of a list, how large its numbers are would decide the type.
+        dtype = np.float64 if isinstance(released, list) else None
+        rows = marked(np.asarray(released.to_numpy() if hasattr(released, "to_numpy") else released, dtype=dtype))
         if rows.ndim == 1:
             return Expansion(rows, self.basis)
         return [Expansion(row, self.basis) for row in rows]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from metricdp.mechanisms.forms.pandas import marked
 from metricdp.sources.plain_arrays import shown_by_pandas
 from metricdp.sources.table import Declared
 
@@ -35,7 +36,7 @@ def to_pandas(released: pa.Table, frame: Any, declared: Declared) -> Any:
             made[name] = column.to_pandas(types_mapper=_nullable_types().get)
         else:
             made[name] = column.to_pandas()
-    return pandas.DataFrame(made, index=pandas.RangeIndex(released.num_rows))
+    return marked(pandas.DataFrame(made, index=pandas.RangeIndex(released.num_rows)))
 
 
 def _nullable_types() -> dict[pa.DataType, Any]:

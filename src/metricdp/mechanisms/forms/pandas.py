@@ -18,7 +18,7 @@ from metricdp.mechanisms.forms.arrow import from_arrow
 from metricdp.mechanisms.forms.column import Calendar, Column, Floating, Missing, Undeclared, WholeNumbers
 from metricdp.mechanisms.forms.plain import from_array, from_moments
 
-__all__ = ["frame_of", "from_series", "is_frame", "is_series", "series_like"]
+__all__ = ["frame_of", "from_series", "is_frame", "is_series", "marked", "series_like"]
 
 
 _ZONED = Calendar(1678, 2261)
@@ -101,17 +101,18 @@ class _Masked:
 def series_like(series: Any) -> Callable[..., Any]:
     """Makes results a Series with the same index and name, marked where the noise was seeded."""
     kind = type(series)
-    return lambda made, dtype=None: _marked(kind(made, index=series.index, name=series.name, dtype=dtype))
+    return lambda made, dtype=None: marked(kind(made, index=series.index, name=series.name, dtype=dtype))
 
 
 def frame_of(frame: Any, columns: list[Any]) -> Any:
     """Series as the columns of a frame like another, marked where the noise was seeded."""
     made = type(frame)(dict(enumerate(columns)), index=frame.index)
     made.columns = frame.columns
-    return _marked(made)
+    return marked(made)
 
 
-def _marked(made: Any) -> Any:
+def marked(made: Any) -> Any:
+    """A Series or frame, marked where the noise was seeded."""
     if not source().private:
         made.attrs["private"] = False
     return made
