@@ -532,7 +532,7 @@ def test_every_seeded_frame_carries_the_mark():
 
 
 def test_a_seeded_function_says_so():
-    """Of coefficients that are given as a list, which no mark fits on, too; and its numbers are floats however large."""
+    """Of coefficients that are given as a list, which takes no mark, too; and its numbers are floats, however large."""
     mechanism = mdp.function_expansion(m.square_integrable(), length=24, terms=2, resolution=4)
     with pytest.warns(mdp.errors.NotPrivateWarning), mdp.seeded(1):
         seeded = mechanism.release([1.0, 2.0])
