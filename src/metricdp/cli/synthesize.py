@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metricdp.cli.options.ledger import ChargedAccountOption, LedgerOption, refuse_without_ledger
+from metricdp.cli.options.ledger import (
+    ChargedAccountOption,
+    LedgerOption,
+    WitnessOption,
+    open_ledger,
+    refuse_without_ledger,
+)
 from metricdp.cli.options.report import PolicyOption
 from metricdp.cli.options.seed import noise
 from metricdp.cli.options.table import EngineOption, TableArgument, TableOption, called, read_source
@@ -50,6 +57,7 @@ def synthesize(
     ] = None,
     ledger: LedgerOption = None,
     account: ChargedAccountOption = None,
+    witness: WitnessOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Make rows that were never anybody's, with counts near those of a table.
@@ -78,13 +86,14 @@ def synthesize(
     from metricdp.cli.options.report import policy_mistakes, read_policy
     from metricdp.cli.options.streams import say
 
-    refuse_without_ledger(ledger, account, seed)
+    refuse_without_ledger(ledger, account, seed, witness)
     refuse_two_on_one(json, out=out, report=report)
     place = read_source(source, table)
     read = place if isinstance(place, Path) else None
     check_output("--out", out, _ENDINGS, overwrite, read, policy)
     check_output("--report", report, (".html", ".json", ".txt"), overwrite, read, out, policy)
-    with policy_mistakes(policy), noise(seed), spinner("measuring and fitting"):
+    charged = nullcontext() if ledger is None else open_ledger(ledger, witness)
+    with policy_mistakes(policy), charged as book, noise(seed), spinner("measuring and fitting"):
         from metricdp.queries.synthetic_data.synthesize import synthesize as make_rows
 
         made = make_rows(
@@ -93,7 +102,7 @@ def synthesize(
             _marginals(marginals),
             out,
             engine,
-            ledger,
+            book,
             columns=None if columns is None else [name.strip() for name in columns.split(",")],
             account=account,
             overwrite=overwrite,

@@ -29,6 +29,9 @@ from metricdp.tables import Release, sanitize
 
 __all__ = ["Session"]
 
+_OWN_KEYS = "question "
+"""How the request keys begin under which answers are found again."""
+
 
 class Session:
     """Ask about a table and sanitize it, with every release charged to one account before it leaves.
@@ -114,6 +117,8 @@ class Session:
         return self._ask(self._precise(question, within, most, count_part, key), question, key)
 
     def _ask(self, asking: Asking, question: str, key: str | None) -> TableAnswers:
+        if key is not None and str(key).startswith(_OWN_KEYS):  # answers are found by them
+            raise ArgumentError(f"request keys that begin with {_OWN_KEYS!r} are the session's own: choose another")
         charge = self._charge_of(asking)
         if self.ledger is None or charge is None:
             answers = asking.answer(self.source, self.engine, charged=self.ledger is not None)
@@ -318,13 +323,18 @@ class Session:
         Whoever knows all but one record of a file could find that record by the file's digest. So what goes into the
         ledger is a digest that only the ledger can compute.
         """
-        if self.ledger is None or not isinstance(self.source, str | Path) or not Path(self.source).exists():
+        named_elsewhere = self.engine is not None and not isinstance(self.engine, str)
+        if self.ledger is None or named_elsewhere or not self._is_file:
             return None
         return self.ledger.sealed(file_digest(self.source))
 
+    @property
+    def _is_file(self) -> bool:
+        return isinstance(self.source, str | Path) and Path(self.source).exists()
+
     def _stamps(self) -> list[tuple[str, int, int, int]]:
         """By what a change of the source's files shows, without reading them; nothing where it is none."""
-        if not isinstance(self.source, str | Path) or not Path(self.source).exists():
+        if not self._is_file:
             return []
         path = Path(self.source)
         try:
@@ -344,7 +354,7 @@ class Session:
     @staticmethod
     def _prefix(request: Mapping[str, Any]) -> str | None:
         """How the keys of all questions begin that are about the same records, groups and snapshot."""
-        return None if request["snapshot"] is None else f"question {digest(canonical(request))[:32]} "
+        return None if request["snapshot"] is None else f"{_OWN_KEYS}{digest(canonical(request))[:32]} "
 
     def _own_key(self, asking: Asking, request: Mapping[str, Any]) -> str | None:
         """A key for the question on this snapshot, so that it is never charged twice; None without a snapshot."""

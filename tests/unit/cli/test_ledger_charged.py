@@ -110,6 +110,12 @@ def test_a_policy_that_requires_a_ledger(run, here):
     assert charges() == 1
 
 
+def test_a_witness_of_a_synthetic_table(run, here):
+    run("synthesize", "people.csv", "-p", "people.toml", "-l", "spent.db", "--witness", "heads.txt", "-o", "o.csv")
+    assert len((here / "heads.txt").read_text().splitlines()) == 3, "its name, the charge, and the answer"
+    run("ledger", "check", "-l", "spent.db", "--witness", "heads.txt")
+
+
 def test_a_witness_of_what_commands_charge(run, here):
     charged = ["-p", "people.toml", "-l", "spent.db", "--witness", "heads.txt"]
     told = run("query", "people.csv", COUNT, *charged)
@@ -124,6 +130,7 @@ def test_a_witness_of_what_commands_charge(run, here):
     (here / "spent.db").write_bytes(kept)  # the backup from before the table
     assert "lacks what its witness saw" in run("sanitize", "people.csv", *charged, "-o", "b.parquet", status=2)
     assert "lacks what its witness saw" in run("query", "people.csv", COUNT, *charged, status=2)
+    assert "lacks what its witness saw" in run("synthesize", "people.csv", *charged, "-o", "b.parquet", status=2)
     assert not (here / "b.parquet").exists()
     assert "it goes with --ledger" in run(
         "query", "people.csv", COUNT, "-p", "people.toml", "--witness", "w.txt", status=2

@@ -134,6 +134,31 @@ def test_a_key_may_be_sent_twice(session, policy, table):
     assert session.balance.charges == 1
 
 
+def test_nobody_puts_an_answer_where_that_of_another_question_is_looked_for(session):
+    """Under a key like the session's own, the answer of one question was given for another, free."""
+    session.ask(COUNT)
+    (own,) = (entry.key for entry in session.ledger.history("staff") if entry.key)
+    with pytest.raises(ArgumentError, match="the session's own"):
+        session.ask(COUNT.replace("'F'", "'M'"), key=own + "2")
+    assert session.balance.charges == 1
+
+
+def test_the_table_of_an_engine_is_not_the_file_of_its_name(policy, tmp_path, monkeypatch):
+    """A file of that name lay there, and the table of the engine had changed: the old answer was given for it."""
+    ibis = pytest.importorskip("ibis")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people").write_text("something else")
+    engine = ibis.duckdb.connect()
+    people = pa.table(PEOPLE)
+    engine.con.register("given", people)
+    engine.con.execute("create table people as select * from given")
+    with Ledger.create(tmp_path / "l.db") as ledger:
+        ledger.open_account("only", policy_cap(policy, 3))
+        session = mdp.Session("people", policy, ledger, engine=engine)
+        assert not session.ask(COUNT).again
+        assert not session.ask(COUNT).again
+
+
 def test_preview_reads_nothing_and_foretells_the_error(session):
     session.source = "nowhere.parquet"
     preview = session.preview("select count(*), avg(age) from people where age >= 18")

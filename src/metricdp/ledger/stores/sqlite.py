@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from urllib.parse import quote
 from metricdp.errors import ArgumentError, FileError
 from metricdp.ledger.stores.connections import Connections
 from metricdp.ledger.stores.queueing import fair_lock
+from metricdp.ledger.stores.read_only import as_it_lies, may_write
 from metricdp.ledger.stores.store import Rows, Run, Values
 
 __all__ = ["SQLiteStore"]
@@ -69,13 +70,19 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[Run]:
         """A transaction that sees one state of the ledger."""
-        with self._errors(), self._connections.one() as connection:
+        with self._errors(), self._reader() as connection:
             connection.execute("begin")
             try:
                 yield _runner(connection)
             finally:
                 with suppress(Exception):
                     connection.execute("rollback")
+
+    def _reader(self) -> AbstractContextManager[Any]:
+        """A connection to read by; it writes nothing beside a file that may not be written to."""
+        if self._connect is None and self.path.is_file() and not may_write(self.path):
+            return as_it_lies(self.path)
+        return self._connections.one()
 
     def close(self) -> None:
         """End all connections of this process that nobody uses at this moment."""
@@ -94,6 +101,8 @@ class SQLiteStore:
     def _connected(self) -> Any:
         if not self.path.is_file():
             raise FileError(f"there is no ledger {self.path}; make one with: metricdp ledger create {self.path}")
+        if not may_write(self.path):
+            raise FileError(f"the ledger {self.path} may be read here, and not written to; nothing was charged")
         return _connected(self.path, self._made) if self._connect is None else self._connect(self.path)
 
     @contextmanager

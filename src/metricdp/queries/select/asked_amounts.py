@@ -133,6 +133,24 @@ class AskedAmounts:
         check_numbers(column)
         return column
 
+    # What is public
+
+    @property
+    def public_counts(self) -> dict[Amount, Fraction]:
+        """The number of all records, where it is public."""
+        public = self._every_record and not self.select.groups
+        return {Amount("count", None, 0): Fraction(self.policy.most)} if public else {}
+
+    def public_total(self, aggregate: Aggregate) -> int | None:
+        """What the answers of all groups add up to, where it is the number of all records and that is public."""
+        counts_all = self.of(aggregate, 0) == (Amount("count", None, 0),)
+        return self.policy.most if self._every_record and counts_all else None
+
+    @property
+    def _every_record(self) -> bool:
+        """Whether the question is about all records, and their number is public."""
+        return self.policy.absent is None and self.select.where is None
+
     # Columns
 
     def _centre(self, column: str) -> Fraction:

@@ -234,7 +234,7 @@ class Asking:
             fewest: how many there are at least, where somebody knows; see `widest_average`.
             confidence: of each error bar.
         """
-        known = self.public_counts | dict(fewest or {})
+        counts = self.public_counts | dict(fewest or {})
         allocation = None if self.linear is None else self.linear.allocate()
         alone = None if self.linear is None or allocation is None else single(self.linear, allocation)
         noisy = {amount: self._noisy(place, allocation, alone) for place, amount in enumerate(self.amounts)}
@@ -249,12 +249,13 @@ class Asking:
                 counted = self.distinct[aggregate.name]
                 bars[aggregate.name] = max(counted.bar(group, float(confidence)) for group in groups)
             elif aggregate.kind in ("count", "sum"):
-                each = (noisy[amount].bar(confidence) for (amount,) in amounts)
-                bars[aggregate.name] = widest_bar(each, self.select.kept.totals)
-            elif aggregate.kind == "average" and all(count in known for _, count in amounts):
+                each = [noisy[amount].bar(confidence) for (amount,) in amounts]
+                known = self.public_total(aggregate) is not None
+                bars[aggregate.name] = widest_bar(self.division.labels, each, self.select.kept.totals, known)
+            elif aggregate.kind == "average" and all(count in counts for _, count in amounts):
                 bounds = self._asked.bounds(aggregate)
                 bars[aggregate.name] = max(
-                    widest_average(noisy[total], noisy[count], total.centre, bounds, known[count], len(groups))
+                    widest_average(noisy[total], noisy[count], total.centre, bounds, counts[count], len(groups))
                     for total, count in amounts
                 )
             else:
@@ -264,8 +265,11 @@ class Asking:
     @property
     def public_counts(self) -> dict[Amount, Fraction]:
         """The number of all records, where it is public."""
-        whole = self.policy.absent is None and self.select.where is None and not self.select.groups
-        return {Amount("count", None, 0): Fraction(self.policy.most)} if whole else {}
+        return self._asked.public_counts
+
+    def public_total(self, aggregate: Aggregate) -> int | None:
+        """What the answers of all groups add up to, where that is public."""
+        return self._asked.public_total(aggregate)
 
     def _noisy(self, place: int, allocation: Allocation | GroupNoise | None, alone: Single | None) -> Noisy:
         mechanism = None if allocation is None else allocation.mechanism(place, self.policy.most)

@@ -20,6 +20,9 @@ __all__ = ["Moment", "Role"]
 Role = Literal["count", "x", "y", "xx", "yy", "xy"]
 """What an amount is to a moment: a number of records, a sum of one of two columns, or of a square or product."""
 
+_SURE = Fraction(999, 1000)
+"""How sure it is that there are no fewer records than a sample's moment is bounded by."""
+
 _NEEDED: dict[str, tuple[Role, ...]] = {
     "var_pop": ("xx", "x", "count"),
     "var_samp": ("xx", "x", "count"),
@@ -106,7 +109,7 @@ class Moment:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Between what it lies, whatever the records are, up to the part by which a sample's is larger."""
+        """Between what it lies, whatever the records are; of a sample, before its part `_larger` is put on."""
         if self.function in ("corr", "regr_r2"):
             return (-1.0 if self.function == "corr" else 0.0), 1.0
         if self.function.startswith("regr"):
@@ -143,13 +146,22 @@ class Moment:
                 max(values[-1], 1.0), max(records, 2)
             )
         bars = {place: one.bar(CONFIDENCE) for place, one in enumerate(noisy)}
-        found, (low, high) = float(compute(values)), self.range
+        larger = self._larger(noisy[-1])
+        found, (low, high) = float(compute(values)), (end * larger for end in self.range)
         if not math.isfinite(found):  # the noisy variance to divide by is none
             bar = 1.0 if math.isfinite(high) else math.inf
             return TableAnswer(0.0, bar, False)
         value = min(max(found, low), high)  # which is no farther from the truth
         bar = min(spread(compute, values, bars), max(value - low, high - value))
         return TableAnswer(value, bar, 2 * bar < (high - low if math.isfinite(high) else self._steep))
+
+    def _larger(self, count: Noisy) -> float:
+        """By what a sample's moment can lie beyond the range: n / (n - 1) for the least number n that is likely."""
+        if not self.function.endswith("_samp"):
+            return 1.0
+        fewest = max(2.0, count.value - count.bar(_SURE))
+        larger = fewest / (fewest - 1)
+        return math.sqrt(larger) if self.function.startswith("stddev") else larger
 
     @property
     def _steep(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,24 +32,38 @@ def total_bar(bars: Iterable[float]) -> float:
     return math.hypot(*bars)
 
 
-def widest_bar(bars: Iterable[float], totals: bool) -> float:
-    """The widest error bar of what is shown of these groups: with totals, that of the total of all."""
-    return total_bar(bars) if totals else max(bars, default=0.0)
+def widest_bar(labels: Labels, bars: Sequence[float], totals: bool, known: bool) -> float:
+    """The widest error bar of what is shown of these groups.
+
+    Args:
+        labels: of the groups.
+        bars: of their noisy answers.
+        totals: whether totals of those that begin alike are shown, too.
+        known: whether the total of all is public, so that all are made to agree with it.
+    """
+    if not totals:
+        return max(bars, default=0.0)
+    every = [[place] for place in range(len(labels))] + list(_parts(labels).values())
+    return max(_bar_of(bars, part, known) for part in every)
 
 
-def rolled_up(labels: Labels, rows: Rows, spans: Sequence[Fraction | None]) -> tuple[Labels, Rows]:
+def rolled_up(
+    labels: Labels, rows: Rows, spans: Sequence[Fraction | None], known: Sequence[int | None]
+) -> tuple[Labels, Rows]:
     """All groups, each total after its parts; the last is the total of all.
+
+    Where that is public, as the number of all records can be, the noisy answers are moved by as little as makes them
+    add up to it, those with more noise more (least squares). Then each has less noise than before.
 
     Args:
         labels: of the groups, those that begin alike together.
         rows: their noisy answers, all of which can be added up.
         spans: how much each answer can differ at most; None where that is not known.
+        known: the total of all of each answer; None where it is secret.
     """
-    parts: dict[tuple[str, ...], list[int]] = {}
-    depth = len(labels[0]) if labels else 0
-    for place, own in enumerate(labels):
-        for length in range(depth):
-            parts.setdefault(own[:length], []).append(place)
+    parts, depth = _parts(labels), len(labels[0]) if labels else 0
+    columns = [_agreeing(column, total) for column, total in zip(zip(*rows, strict=True), known, strict=True)]
+    before, rows = rows, tuple(zip(*columns, strict=True))
     shown_labels: list[tuple[str, ...]] = []
     shown_rows: list[tuple[TableAnswer, ...]] = []
     for place, own in enumerate(labels):
@@ -57,14 +72,69 @@ def rolled_up(labels: Labels, rows: Rows, spans: Sequence[Fraction | None]) -> t
         for length in reversed(range(depth)):
             if parts[own[:length]][-1] == place:
                 shown_labels.append(own[:length] + (TOTAL,) * (depth - length))
-                columns = zip(*(rows[part] for part in parts[own[:length]]), strict=True)
-                shown_rows.append(tuple(_total(found, span) for found, span in zip(columns, spans, strict=True)))
+                shown_rows.append(
+                    tuple(
+                        _total([row[at] for row in before], column, parts[own[:length]], spans[at], known[at])
+                        for at, column in enumerate(columns)
+                    )
+                )
     return tuple(shown_labels), tuple(shown_rows)
 
 
-def _total(found: Sequence[TableAnswer], span: Fraction | None) -> TableAnswer:
+def _parts(labels: Labels) -> dict[tuple[str, ...], list[int]]:
+    """The places of the groups that each total is of, by the labels with which they begin."""
+    parts: dict[tuple[str, ...], list[int]] = {}
+    for place, own in enumerate(labels):
+        for length in range(len(own)):
+            parts.setdefault(own[:length], []).append(place)
+    return parts
+
+
+def _agreeing(column: Sequence[TableAnswer], total: int | None) -> tuple[TableAnswer, ...]:
+    """The answers, moved so that they add up to a total that is known."""
+    bars = [one.error_bar for one in column]
+    if total is None or not any(bars):
+        return tuple(column)
+    values: list[Any] = [one.value for one in column]
+    lacking, weights = total - math.fsum(values), _weights(bars)
+    return tuple(
+        replace(one, value=value + lacking * weight, error_bar=_bar_of(bars, [place], True))
+        for place, (one, value, weight) in enumerate(zip(column, values, weights, strict=True))
+    )
+
+
+def _weights(bars: Sequence[float]) -> list[float]:
+    """The part of all squared noise that each has."""
+    squares = [bar * bar for bar in bars]
+    return [square / math.fsum(squares) for square in squares]
+
+
+def _bar_of(bars: Sequence[float], part: Sequence[int], known: bool) -> float:
+    """The error bar of the total of some answers, with these error bars before they were made to agree.
+
+    Of noise with the squares s_i that is moved by its part w_i of what all noise adds up to, some of it adds up to a
+    square of ``(sum of s_i) (1 - sum of w_i)``. It is made of more numbers than before, so `total_bar` holds for it.
+    """
+    bar = total_bar(bars[place] for place in part)
+    if not known or not bar:
+        return bar
+    weights = _weights(bars)
+    return bar * math.sqrt(max(0.0, 1 - math.fsum(weights[place] for place in part)))
+
+
+def _total(
+    before: Sequence[TableAnswer],
+    column: Sequence[TableAnswer],
+    part: Sequence[int],
+    span: Fraction | None,
+    known: int | None,
+) -> TableAnswer:
+    """The total of some groups, of answers as they were drawn and as they are shown."""
+    if known is not None and len(part) == len(column):
+        return TableAnswer(known, 0.0)
+    found = [column[place] for place in part]
     values: list[Any] = [one.value for one in found]
     value = sum(values) if all(isinstance(one, int) for one in values) else math.fsum(values)
-    bar = total_bar(one.error_bar for one in found)
+    bar = _bar_of([one.error_bar for one in before], part, known is not None)
     tells = all(one.tells for one in found) if span is None else 2 * Fraction(bar) < span
     return TableAnswer(value, bar, tells)

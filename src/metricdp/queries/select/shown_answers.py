@@ -39,7 +39,8 @@ def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
     select, policy, labels = asking.select, asking.policy, asking.division.labels
     asked = labels, rows
     if select.kept.totals:
-        labels, rows = rolled_up(labels, rows, [_span(one, policy) for one in select.aggregates])
+        spans = [_span(one, policy) for one in select.aggregates]
+        labels, rows = rolled_up(labels, rows, spans, [asking.public_total(one) for one in select.aggregates])
     made_of = [
         tuple(None if amount in asking.public_counts else amount for amount in asking.amounts_of(one, 0))
         for one in select.aggregates

@@ -54,6 +54,22 @@ def people(missing=0.0):
     return table
 
 
+@pytest.mark.parametrize(("function", "truth"), [("variance", 20000 / 4), ("stddev", (20000 / 4) ** 0.5)])
+@pytest.mark.parametrize("size", ["records = 2", "capacity = 2\nabsent = 1000000000"])
+def test_samples_of_two_lie_beyond_what_all_can(function, truth, size):
+    """The variance of 0 and 100 was 2,500, as if they were all there is."""
+    policy = policy_of(SHARP, size=size, x=(0, 100), epsilon=10**9)
+    table = pd.DataFrame({"sex": ["F", "M"], "x": [0, 100], "y": [3, 4]})
+    (found,) = ask(table, policy, f"select {function}(x) as found from t")["found"]
+    assert found.value == pytest.approx(truth, rel=1e-3)
+    (wide,) = ask(
+        table,
+        policy_of('metric = "0.1 discrete"', size="records = 2", x=(0, 100)),
+        f"select {function}(x) as found from t",
+    )["found"]
+    assert 0 <= wide.value <= truth * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("where", ["", " where sex = 'F'", " group by sex"])
 def test_they_are_the_truth_where_nothing_is_hidden(missing, where):
