@@ -144,7 +144,7 @@ class Conditions:
         """Whether a condition is more than a column of the policy beside values, and of one column still."""
         from sqlglot import exp
 
-        ends = (node, node.this, node.args.get("expression"))
+        ends = () if isinstance(node, exp.Coalesce) else (node, node.this, node.args.get("expression"))
         plain = [one for one in ends if isinstance(one, exp.Column) and not is_public(one)]
         columns = list(node.find_all(exp.Column))
         if not columns or (len(columns) == len(plain) == 1) or node.find(exp.Query, exp.AggFunc, exp.Window):

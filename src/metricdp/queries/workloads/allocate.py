@@ -101,6 +101,7 @@ def allocate(
         found, bound = _scales(inner, method, objective, inner_weights, sum(weighed, Fraction(0)), gap, watch)
         for query, scale in zip(noisy, found, strict=True):
             scales[query] = scale
+        scales = certified(budgets, scales)  # floats round by more where there are more queries
     value = objective_value(objective, scales, weighed)
     verdict = verdict_of(budgets, tuple(scales))
     assert verdict.holds  # `certified` has seen to it

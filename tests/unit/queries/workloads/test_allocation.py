@@ -240,6 +240,17 @@ def test_many_ties_are_proved_too(monkeypatch):
 # Release
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_many_ties_are_proved_beside_queries_without_noise(seed, monkeypatch):
+    """The proof in floats was of the noisy queries alone, and failed by a digit for all of them: an AssertionError."""
+    monkeypatch.setattr("metricdp.queries.workloads._pairs._MOST_EXACT", 0)
+    noisy = plane(12, seed, queries=7)
+    rows = [list(row) for row in noisy.given.tolist()] + [[1] * len(noisy.space)] * 40
+    allocation = allocate(Workload(rows, noisy.space))
+    assert allocation.verdict.holds
+    assert allocation.scales[7:] == (0.0,) * 40
+
+
 def test_answers_are_near_the_truth_and_say_how_near():
     workload = plane(25, queries=3)
     allocation = allocate(workload)
