@@ -121,8 +121,8 @@ class ReleasedCells(Askable):
         return tuple(column.columns[0] for column in self.table.policy.columns if column.release != "drop")
 
     @property
-    def adds_truths(self) -> bool:
-        """They are 0 and 1."""
+    def by_rows(self) -> bool:
+        """They are: truth values are 0 and 1."""
         return True
 
     def column_type(self, name: str) -> ColumnType:

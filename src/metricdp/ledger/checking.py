@@ -106,7 +106,7 @@ class _Walk:
     def __init__(self, run: Run, identity: str, receipts: Sequence[Receipt]) -> None:
         self.run, self.identity = run, identity
         self.receipts: dict[int, list[Receipt]] = {}
-        self.compared = max((receipt.sequence for receipt in receipts), default=0)
+        self.compared = max((receipt.sequence for receipt in receipts if receipt.ledger == identity), default=0)
         for receipt in receipts:
             self.receipts.setdefault(receipt.sequence, []).append(receipt)
         self.directory = Directory()
@@ -246,6 +246,6 @@ class _Walk:
     @property
     def unknown(self) -> str:
         """What cannot be known: what came after the last entry that was compared with something from outside."""
-        if not self.compared:
+        if self.compared < 1:
             return UNKNOWN
         return f"whether entries after number {self.compared} were cut or rewritten: no receipt here is later"

@@ -91,8 +91,8 @@ class Askable:
         return most
 
     @property
-    def adds_truths(self) -> bool:
-        """Whether truth values are added up and averaged as they are; else they are counted."""
+    def by_rows(self) -> bool:
+        """Whether values are there row by row: truth values to add up, missing ones to leave out. Else cells are."""
         return False
 
     @property

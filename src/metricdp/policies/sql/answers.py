@@ -9,6 +9,8 @@ from typing import Any
 
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
+from metricdp.policies.cells.listed import CategoryCells
+from metricdp.policies.cells.ordered import IntegerCells, NumberCells
 from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.conditions import Conditions, column_name
 from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression
@@ -155,7 +157,7 @@ class AnswerReader:
                 return Aggregate("count", None, None, alias or ("count(*)" if only is None else name), only)
             if self._computed(node.this):
                 return Aggregate("count", None, None, name, self._there(self._function(node.this), only))
-            return Aggregate("count", self._argument(node), None, name, only)
+            return self._counted(node, name, only)
         if isinstance(node, exp.Sum | exp.Avg):
             kind: Kind = "sum" if isinstance(node, exp.Sum) else "average"
             if self._computed(node.this):
@@ -172,6 +174,18 @@ class AnswerReader:
             return self._moment(node, name, only)
         called = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
         raise refuse(node, _INSTEAD.get(called, f"one of {AGGREGATES} is asked, and what is computed from such"))
+
+    def _counted(self, node: Any, name: str, only: Predicate | None) -> Aggregate:
+        """``count(x)``: how many records have a value; of what is no number, all but those where it is missing."""
+        column = self._argument(node)
+        cells = self.policy.column(column)
+        if self.policy.by_rows or cells.missing is None or cells.mixes_missing or column in self.groups:
+            return Aggregate("count", column, None, name, only)
+        whole = isinstance(cells, CategoryCells) and isinstance(cells.values[0], int)
+        if cells.other is None and (whole or isinstance(cells, IntegerCells | NumberCells)):
+            return Aggregate("count", column, None, name, only)
+        there = ~self.conditions.missing(node.this)
+        return Aggregate("count", None, None, name, there if only is None else only & there)
 
     # Functions of one column
 

@@ -117,7 +117,7 @@ class Conditions:
         if self._computes(node):
             return self._of_cells(node)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return self._decided(node.this, node, [], lambda column: column.is_missing())
+            return self.missing(node.this)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
             truth = bool(node.expression.this)
             self._decided(node.this, node, [truth], lambda column: column == truth)  # or it is refused here
@@ -139,6 +139,10 @@ class Conditions:
             self._alike(node)  # or it is refused here
             return self._of_cells(node)  # of values outside nobody knows what they are like
         return self._compared(node)
+
+    def missing(self, column: Any) -> Predicate:
+        """Whether a record has no value in a column of the policy."""
+        return self._decided(column, column, [], lambda found: found.is_missing())
 
     def _computes(self, node: Any) -> bool:
         """Whether a condition is more than a column of the policy beside values, and of one column still."""

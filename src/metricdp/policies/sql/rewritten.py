@@ -71,7 +71,7 @@ def _plain(node: Any, policy: Askable) -> Any:
     if isinstance(inner, exp.Case):
         return _share(node, inner)
     if isinstance(inner, exp.Column) and not is_public(inner):
-        truths = not policy.adds_truths and isinstance(policy.column(inner.name), BooleanCells)
+        truths = not policy.by_rows and isinstance(policy.column(inner.name), BooleanCells)
         return _of_truths(node, inner, policy) if truths else None
     if isinstance(inner, exp.Coalesce) and len(inner.expressions) == 1:
         return _filled(node, inner, policy)

@@ -59,7 +59,8 @@ def average(
     farthest = max(float(value) - least, most - float(value))  # the truth lies between the bounds
     near = (float(value) - middle) * float(number)  # the sum that gives the value, where it was beyond a bound
     bar = min(spread(compute, [near, float(number)], bars), farthest)
-    return TableAnswer(float(value), bar, 2 * Fraction(bar) < high - low)
+    somebody = count.value + count.bar(CONFIDENCE) >= 1  # of nobody there is no average
+    return TableAnswer(float(value), bar, somebody and 2 * Fraction(bar) < high - low)
 
 
 def as_day(found: TableAnswer, bounds: tuple[dt.date, dt.date]) -> TableAnswer:

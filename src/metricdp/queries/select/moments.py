@@ -153,7 +153,8 @@ class Moment:
             return TableAnswer(0.0, bar, False)
         value = min(max(found, low), high)  # which is no farther from the truth
         bar = min(spread(compute, values, bars), max(value - low, high - value))
-        return TableAnswer(value, bar, 2 * bar < (high - low if math.isfinite(high) else self._steep))
+        enough = noisy[-1].value + noisy[-1].bar(CONFIDENCE) >= (2 if self.function.endswith("_samp") else 1)
+        return TableAnswer(value, bar, enough and 2 * bar < (high - low if math.isfinite(high) else self._steep))
 
     def _larger(self, count: Noisy) -> float:
         """By what a sample's moment can lie beyond the range: n / (n - 1) for the least number n that is likely."""

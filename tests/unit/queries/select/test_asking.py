@@ -564,3 +564,49 @@ def test_a_count_that_is_public_is_no_noise_to_share():
     policy = Policy.parse(f"format = 2\nrecords = 900\n[columns]\n{columns}")
     (found,) = ask(table, policy, "select avg(x) + avg(y) as both, avg(x), avg(y) from t").found
     assert found[0].error_bar < 0.95 * (found[1].error_bar + found[2].error_bar)
+
+
+COUNTED = """
+format = 2
+records = 6
+[columns]
+word = {type = "category", values = ["a", "b"], epsilon = 1000, missing = "secret", count_by = {other = "else"}}
+born = {type = "date", bounds = [2024-01-01, 2024-01-31], metric = "1000 dates", missing = "secret"}
+sure = {type = "boolean", epsilon = 1000, missing = "secret"}
+whole = {type = "category", values = ["a", "b"], epsilon = 1000, missing = "refuse"}
+"""
+
+
+@pytest.mark.parametrize("rest", ["", " where whole = 'a'", " group by whole"])
+def test_values_that_are_there_are_counted_whatever_they_are(rest):
+    """count(x) of words, days and truth values was refused; a value outside of those declared is there."""
+    day = dt.date(2024, 1, 2)
+    table = pa.table(
+        {
+            "word": ["a", "z", None, "b", None, "a"],
+            "born": [day, None, day, None, None, day],
+            "sure": [True, False, None, None, None, False],
+            "whole": ["a", "a", "a", "b", "b", "b"],
+        }
+    )
+    question = f"select count(word) as n, count(born) as m, count(sure) as k, count(whole) as w from t{rest}"
+    found = ask(table, Policy.parse(COUNTED), question)
+    wanted = {"": [(4, 3, 3, 6)], " where whole = 'a'": [(2, 2, 2, 3)]}.get(rest, [(2, 2, 2, 3), (2, 1, 1, 3)])
+    assert [tuple(round(one.value) for one in row) for row in found.found] == wanted
+    assert "word" in found.columns
+
+
+def test_of_nobody_there_is_no_average():
+    """450 ± 0 was the average of nobody."""
+    table = pa.table({"word": ["a"] * 6, "n": [7] * 6})
+    policy = Policy.parse(
+        """
+format = 2
+records = 6
+columns.word = {type = "category", values = ["a", "b"], epsilon = 1000, missing = "refuse"}
+columns.n = {type = "integer", bounds = [0, 10], metric = "1000 discrete", missing = "refuse"}
+"""
+    )
+    some, none = ask(table, policy, "select avg(n), var_pop(n) from t group by word").found
+    assert [one.tells for one in some] == [True, True]
+    assert [one.tells for one in none] == [False, False]
