@@ -76,7 +76,7 @@ def mixed(draw, columns):
     return f"select {', '.join(asked)} from t{where}{groups}"
 
 
-@attack(60)
+@attack(12)
 @given(structured(), st.data())
 def test_kinds_of_numbers_share_the_metric(drawn, data):
     text, columns = drawn
@@ -129,7 +129,7 @@ def told_by_marginals(audit, marginals):
             yield one, two, told
 
 
-@attack(60)
+@attack(24)
 @given(structured(), st.sampled_from([[(0,), (1,)], [(0, 1)], [(0,), (0, 1)], [(0,), (1,), (0, 1)]]))
 def test_marginals_tell_no_more_than_the_policy_allows(drawn, marginals):
     text, columns = drawn

@@ -179,15 +179,10 @@ class AskedAmounts:
                 if name in names:
                     continue
                 column = self.policy.column(name)
+                if amount.kind == "count" and not holds_numbers(column):
+                    continue  # it divides the records, and its cells are told apart anyway
                 if amount.kind != "count":
                     check_numbers(column)
-                elif not holds_numbers(column):
-                    if column.name in self.division.names:
-                        continue  # its cells are told apart anyway
-                    raise ArgumentError(
-                        f"count({column.name}) counts the values that are there: write count(*) .. where "
-                        f"{column.name} is not null"
-                    )
                 names[name] = None
         return tuple(names)
 
