@@ -53,26 +53,22 @@ def true_answers(asking: Asking) -> dict[tuple[str, ...], list[float]]:
     columns = []
     for one in asking.select.aggregates:
         if one.kind == "percentile":
-            part = asking.percentiles[one.name]
-            columns.append([TableAnswer(float(part.exact(tally)), 0.0) for tally in part.tallies(None, None)])
+            exact = asking.percentiles[one.name].truth(None, None)
+            columns.append([TableAnswer(float(number), 0.0) for number in exact])
         elif one.kind == "distinct":
             columns.append([TableAnswer(number, 0.0) for number in asking.distinct[one.name].truth(None, None)])
         else:
             needed = [asking.amounts_of(one, group) for group in range(len(asking.division.labels))]
             columns.append([asking.computed(one, own, [known[amount] for amount in own]) for own in needed])
     rows = tuple(zip(*columns, strict=True))
-    whole = shown_answers(
-        _all_groups(asking.select), asking.policy, asking.division.labels, rows, (), asking.columns, None, 0.95, True
-    )
+    whole = shown_answers(_of_all_groups(asking), rows, (), asking.columns, None, 0.95, True)
     return {labels: [float(one.value) for one in row] for labels, row in zip(whole.groups, whole.found, strict=True)}
 
 
-def _all_groups(select: Any) -> Any:
+def _of_all_groups(asking: Asking) -> Asking:
     """The question without what leaves groups out: which are shown depends on the noise."""
-
-    return dataclasses.replace(
-        select, kept=dataclasses.replace(select.kept, having=None, order=(), limit=None, offset=0)
-    )
+    kept = dataclasses.replace(asking.select.kept, having=None, order=(), limit=None, offset=0)
+    return dataclasses.replace(asking, select=dataclasses.replace(asking.select, kept=kept))
 
 
 def coverage(question: str, repeats: int) -> list[tuple[str, float, int, float]]:

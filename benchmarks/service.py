@@ -4,8 +4,9 @@ python benchmarks/service.py              # 10 s each of requests of ten values 
 python benchmarks/service.py --seconds 3
 
 A server in a process of its own, on a ledger in a scratch folder, and a load generator beside it: so many connections,
-each of which sends its next request when the last one was answered, for one of 5,000 subjects. Every request is charged
-durably before it is answered. Latencies are by the clock, so run it on a machine that does nothing else.
+each of which sends its next request when the last one was answered, for one of 5,000 subjects: once as fast as answers
+come, and once at the rate that was asked for. Every request is charged durably before it is answered. Latencies are by
+the clock, so run it on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import socket
 import subprocess
 import sys
@@ -40,10 +42,10 @@ releases = 1000000
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from metricdp.cli import app; app()"
 
 
-async def caller(port: int, token: str, values: int, who: int, until: float, took: list[float]) -> None:
-    """One connection, which asks again as soon as it was answered."""
+async def caller(port: int, token: str, values: int, who: int, pause: float, until: float, took: list[float]) -> None:
+    """One connection, which asks again as soon as it was answered, but not before the pause is over."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    number = 0
+    number, due = 0, time.perf_counter() + pause * (who * 0.618 % 1)  # spread evenly
     while time.perf_counter() < until:
         subject = f"rider {(who * 7919 + number) % 5000}"
         number += 1
@@ -51,6 +53,8 @@ async def caller(port: int, token: str, values: int, who: int, until: float, too
         head = (
             f"POST /release HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         )
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        due += pause
         start = time.perf_counter()
         writer.write(head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
         status = await reader.readline()
@@ -65,11 +69,13 @@ async def caller(port: int, token: str, values: int, who: int, until: float, too
     writer.close()
 
 
-async def load(port: int, token: str, values: int, connections: int, seconds: float) -> list[float]:
-    """The seconds that each answer took."""
+async def load(
+    port: int, token: str, values: int, connections: int, seconds: float, rate: float = math.inf
+) -> list[float]:
+    """The seconds that each answer took, at so many values a second at the most."""
     took: list[float] = []
-    until = time.perf_counter() + seconds
-    await asyncio.gather(*(caller(port, token, values, who, until, took) for who in range(connections)))
+    until, pause = time.perf_counter() + seconds, connections * values / rate
+    await asyncio.gather(*(caller(port, token, values, who, pause, until, took) for who in range(connections)))
     return took
 
 
@@ -108,8 +114,8 @@ def main() -> None:
                 except OSError:
                     time.sleep(0.1)
             asyncio.run(load(port, token, 1, 4, 1.0))  # accounts and caches, once
-            for values, wanted in ((10, 2000), (1, 800)):
-                took = sorted(asyncio.run(load(port, token, values, given.connections, given.seconds)))
+            for values, wanted, most in ((10, 2000, math.inf), (1, 800, math.inf), (10, 2000, 2050), (1, 800, 820)):
+                took = sorted(asyncio.run(load(port, token, values, given.connections, given.seconds, most)))
                 rate = len(took) * values / given.seconds
                 p50, p99 = (1000 * took[int(share * (len(took) - 1))] for share in (0.5, 0.99))
                 print(
