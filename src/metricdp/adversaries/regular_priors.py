@@ -269,14 +269,20 @@ def _spread(values: dict[int, Any], count: int, otherwise: Any) -> tuple[Any, ..
 
 
 def _nonnegative(phi: ConstraintsMatrix, row: int, vector: Sequence[Fraction], bits: int) -> bool:
-    """Whether a row of Φ times a vector is at least zero, exactly where the row is rational."""
-    used = [column for column, value in enumerate(vector) if value]
+    """Whether a row of Φ times a vector is at least zero, exactly where the row is rational.
+
+    Columns of points at distance zero are equal, so they are one with the sum of their entries.
+    """
+    together = [Fraction(0)] * len(vector)
+    for first, value in zip(phi.representatives, vector, strict=True):
+        together[first] += value
+    used = [column for column, value in enumerate(together) if value]
     entries = [phi.exactly(row, column) for column in used]
     if None not in entries:
         exact = [value for value in entries if value is not None]
-        return sum((a * vector[column] for a, column in zip(exact, used, strict=True)), Fraction(0)) >= 0
+        return sum((a * together[column] for a, column in zip(exact, used, strict=True)), Fraction(0)) >= 0
     with precision(bits):
-        return bool(sum((phi.ball(row, column) * ball(vector[column]) for column in used), arb(0)) >= 0)
+        return bool(sum((phi.ball(row, column) * ball(together[column]) for column in used), arb(0)) >= 0)
 
 
 def _ball_of(entry: Enclosure) -> arb:
