@@ -229,16 +229,20 @@ def _number(text: str) -> Fraction:
 
 def _root(value: Fraction) -> tuple[Fraction, int]:
     """The value as ``base ** power`` with the largest power."""
-    for power in range(max(value.numerator, value.denominator).bit_length(), 1, -1):
-        top, bottom = _exact_root(value.numerator, power), _exact_root(value.denominator, power)
-        if top is not None and bottom is not None:
-            return Fraction(top, bottom), power
-    return value, 1
+    power = math.gcd(_largest_power(value.numerator), _largest_power(value.denominator))
+    return Fraction(*(int(fmpz(part).root(power)) for part in (value.numerator, value.denominator))), power
 
 
-def _exact_root(number: int, power: int) -> int | None:
-    root = int(fmpz(number).root(power))
-    return root if root**power == number else None
+def _largest_power(number: int) -> int:
+    """The largest k for which a number from 2 on is a k-th power; 0 for 1, which is one for all k."""
+    if number == 1:
+        return 0
+    base, power, prime = fmpz(number), 1, 2
+    while base.is_perfect_power():
+        while not fmpz(prime).is_prime() or (root := base.root(prime)) ** prime != base:
+            prime += 1
+        base, power = root, power * prime
+    return power
 
 
 def _decimal(number: Fraction) -> str:

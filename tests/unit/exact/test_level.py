@@ -137,6 +137,13 @@ def test_a_long_text_is_read_in_one_way(text):
         Level.parse(text)
 
 
+@pytest.mark.parametrize("factor", [Fraction(2), Fraction(9, 4), Fraction(729, 128)])
+def test_ln_of_a_power_of_many_digits(factor):
+    """`verify` asks this of ratios of tens of thousands of bits; to try all powers took minutes."""
+    assert ln(factor**10_000) == ln(factor) * 10_000
+    assert ln(factor**10_000 + 1).coefficient == 1
+
+
 @pytest.mark.parametrize("power", [3, 20, 60, 99])
 def test_a_logarithm_near_zero_keeps_its_digits(power):
     """At any precision, since what is read of it is a scale of noise."""
