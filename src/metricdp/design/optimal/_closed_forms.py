@@ -7,6 +7,7 @@ proves it.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["constant_channel", "improved", "tight_with_remap"]
 _MOST_POINTS = 48
 _MOST_FLOATS = 400
 _MOST_DIGITS = 2_000_000
+_DIGITS_A_SECOND = 300_000
 _WORTH = 1e-9
 """By what share a loss, in floats, has to be less for a channel to be certified."""
 
@@ -42,9 +44,15 @@ def constant_channel(problem: Problem) -> Certified:
     return Certified(points, outputs, weights, 1, Guarantee(problem.space.metric))
 
 
-def tight_with_remap(problem: Problem, loss: float) -> Certified | None:
-    """The tight-constraints mechanism, with every output remapped in the best way, if it promises less than a loss."""
-    tight = _tight(problem) or _tight_in_floats(problem, loss)
+def tight_with_remap(problem: Problem, loss: float, seconds: float = math.inf) -> Certified | None:
+    """The tight-constraints mechanism, with every output remapped in the best way, if it promises less than a loss.
+
+    Args:
+        problem: what is asked.
+        loss: of the best channel so far.
+        seconds: that are left; one is always taken.
+    """
+    tight = _tight(problem, max(seconds, 1.0)) or _tight_in_floats(problem, loss)
     if tight is None:
         return None
     weights: Weights = np.zeros(problem.losses.shape, dtype=object)
@@ -62,10 +70,10 @@ def _best_guesses(problem: Problem, channel: Certified) -> list[int]:
     return [int(guess) for guess in (channel.matrix.T @ problem.costs).argmin(axis=1)]
 
 
-def _tight(problem: Problem) -> Certified | None:
-    """To all its digits, where these are not too many."""
+def _tight(problem: Problem, seconds: float) -> Certified | None:
+    """To all its digits, where these are not too many for the time there is."""
     count = len(problem.losses)
-    if count > _MOST_POINTS or _farthest(problem) * count**2 > _MOST_DIGITS:
+    if count > _MOST_POINTS or _farthest(problem) * count**2 > min(_MOST_DIGITS, seconds * _DIGITS_A_SECOND):
         return None
     try:
         found = tight_constraints(problem.space)

@@ -278,7 +278,7 @@ class _Synthesis:
         """The same, or what is known in closed form, where that is better or proves more."""
         candidates: list[Certified | None] = [answer]
         try:
-            candidates.append(tight_with_remap(self.problem, answer.loss))
+            candidates.append(tight_with_remap(self.problem, answer.loss, self.watch.left))
             found = self._exactly()
             if found is not None and found.matrix is not None:
                 candidates.append(improved(self.problem, found.matrix, answer.loss))

@@ -47,6 +47,13 @@ def test_the_tight_mechanism_is_proved_best_by_its_own_prices(level):
     assert exact > share
 
 
+def test_little_time_is_not_spent_on_very_many_digits():
+    problem = line(mdp.ln(2) * 2500, count=6)
+    hurried, exact = tight_with_remap(problem, math.inf, 0.0), tight_with_remap(problem, math.inf)
+    assert hurried.total.bit_length() < 2000 < 12_000 < exact.total.bit_length()
+    assert verify(hurried, problem.space).holds
+
+
 def test_a_bound_is_a_bound_where_the_tight_mechanism_is_not_the_best():
     for level in (Fraction(1, 100), Fraction(1, 3), 1):
         problem = line(level, prior={0: "1/100", 1: "1/2", 2: "49/100"})
