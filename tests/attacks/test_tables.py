@@ -228,6 +228,20 @@ def test_integers_beyond_the_bounds_do_not_wrap_into_them():
     assert all(high <= value <= high + 20 for value in released(top, pa.array([high] * 50, pa.uint64())).to_pylist())
 
 
+@pytest.mark.parametrize("missing", ["refuse", "secret"])
+def test_bounds_as_wide_as_64_bits_take_every_secret_between_them(missing):
+    """What lies between the bounds is more than 64 bits with a sign count: half of the secrets used to be refused."""
+    for arrow, low, high in ((pa.int64(), -(2**63), 2**63 - 1), (pa.uint64(), 0, 2**64 - 1)):
+        entry = f'type = "integer"\nepsilon = 1\nbounds = [{low}, {high}]\nstep = 15\nmissing = "{missing}"'
+        for secret in (low, low + 15, low + 15 * 2**59, low + 15 * 2**60, high - 15, high):
+            out = released(entry, pa.array([secret] * 200, arrow)).drop_null().to_pylist()
+            assert all(low <= value <= high and (value - low) % 15 == 0 for value in out)
+            assert all(abs(value - secret) < 15 * 60 for value in out)
+            assert out.count(secret) > 50
+    beyond = 'type = "integer"\nepsilon = 1\nbounds = [-9223372036854775818, -9223372036854775798]\nmissing = "refuse"'
+    assert set(released(beyond, pa.array([-(2**63)] * 50)).to_pylist()) <= set(range(-(2**63), -(2**63) + 11))
+
+
 # Every Arrow type, with missing and outside values.
 
 TYPES = {

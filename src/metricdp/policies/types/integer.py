@@ -111,10 +111,20 @@ class Integer(OnALine):
         first, dtype = int(self.bounds[0]), np.dtype(types[0].to_pandas_dtype())
         secrets = numbers_in(arrays[0])
         cells, absent = self._drawn(self._steps(secrets, first), secrets)
-        ends = np.iinfo(dtype)  # which may be nearer than the bounds
-        least, greatest = max(int(ends.min) - first, -(2**63)), min(int(ends.max) - first, 2**63 - 1)
-        steps = Grid.of(self.released_resolution).within(cells, least, greatest)
+        step, ends = int(self.released_resolution), np.iinfo(dtype)  # which may be nearer than the bounds
+        least, greatest = -((first - int(ends.min)) // step), (int(ends.max) - first) // step
+        if self._is_wide:
+            numbers = [max(least, min(greatest, cell)) * step + first for cell in cells.tolist()]
+            return [pa.array(np.array(numbers, dtype=dtype), mask=absent)]
+        steps = Grid.of(self.released_resolution).within(cells, least * step, min(greatest * step, 2**63 - 1))
         return [pa.array(whole_numbers(steps, first, dtype), mask=absent)]
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether 64 bits do not hold the bounds, or what lies between them."""
+        assert self.bounds is not None
+        first, last = map(int, self.bounds)
+        return not (first >= -(2**63) and last < 2**63 and last - first < 2**63)
 
     def _steps(self, secrets: Column, first: int) -> NDArray[Any]:
         """The secrets counted from the lower bound; refused or clamped where they lie beyond the bounds."""
@@ -128,9 +138,7 @@ class Integer(OnALine):
             outside &= ~secrets.missing
         if outside.any():
             raise OutOfDomainError(BEYOND, int(np.argmax(outside)))
-        if values.dtype == np.uint64 and last >= 2**63:
-            return values - np.uint64(first) if first >= 0 else values.astype(object) - first
-        return values.astype(np.int64) - first
+        return (values.astype(object) if self._is_wide else values.astype(np.int64)) - first
 
     @property
     def secret_step(self) -> Fraction:
