@@ -6,23 +6,33 @@ import datetime as dt
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from metricdp.errors import ArgumentError
+from metricdp.estimates.reach import normal_reach
 from metricdp.estimates.results import AS_GOOD, Estimate
 from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression, Kept
 
-__all__ = ["computed", "kept_places", "most_combined"]
+__all__ = ["computed", "kept_places", "said_with"]
 
 Interval = tuple[float, float]
 
 _UNKNOWN: Interval = (-math.inf, math.inf)
 
 
-def most_combined(expressions: Sequence[Expression]) -> int:
-    """How many different corrected numbers the largest of these expressions is computed from."""
-    return max((len(one.asked()) for one in expressions), default=1)
+def said_with(one: Estimate, confidence: float) -> Estimate:
+    """A number whose interval was made surer to make up for something, as one of the confidence that was asked for.
+
+    >>> one = said_with(Estimate(6.0, (4.0, 8.0), 5.0, confidence=0.99, noise=2.0), 0.95)
+    >>> one.interval, one.confidence, round(one.noise, 2)
+    ((4.0, 8.0), 0.95, 1.52)
+    """
+    if one.confidence == confidence:
+        return one
+    less = normal_reach(1 - confidence) / normal_reach(1 - one.confidence)
+    return replace(one, confidence=confidence, noise=None if one.noise is None else less * one.noise)
 
 
 def computed(expression: Expression, row: Sequence[Estimate], confidence: float) -> Estimate:
@@ -52,6 +62,9 @@ def computed(expression: Expression, row: Sequence[Estimate], confidence: float)
         naive = float(expression.of([math.nan if one.naive is None else _number(one.naive) for one in row]))
         naive = naive if math.isfinite(naive) else None
     several = len(used) > 1
+    notes = [note for one in used for note in one.notes if note != AS_GOOD]
+    if (low, high) == _UNKNOWN and all(math.isfinite(_number(end)) for one in used for end in one.interval):
+        notes.append("What it is divided by may be 0, so that the quotient may be anything.")
     method = f"computed from {len(used)} corrected numbers, with all that their intervals allow" if several else (
         f"computed; {used[0].method}" if used else "a number"
     )  # fmt: skip
@@ -64,7 +77,7 @@ def computed(expression: Expression, row: Sequence[Estimate], confidence: float)
         method,
         several or any(one.conservative for one in used),
         row[0].truth,
-        tuple(dict.fromkeys(note for one in used for note in one.notes if note != AS_GOOD)),
+        tuple(dict.fromkeys(notes)),
         row[0].rows,
     )
 

@@ -1,19 +1,20 @@
-"""Counts that are known from elsewhere, such as a census: estimates agree with them, and other counts get narrower.
+"""Counts that are known from elsewhere, such as a census: estimates agree with them, and others get narrower.
 
-What the released rows say of a known count is off by noise that is known then, and the noise of another count goes
-along with it as far as the two depend on the same rows. With s the scores of the question, k those of the known counts
-and C the covariance of their noise, given the secrets,
+What the released rows say of a known count is off by noise that is known then, and the noise of another count or sum
+goes along with it as far as the two depend on the same rows. With s the scores of the question, k those of the known
+counts and C the covariance of their noise, given the secrets,
 
     s - C_sk C_kk^-1 (k - truth of k)
 
-has no bias either, and the least variance of all such combinations, ``C_ss - C_sk C_kk^-1 C_ks``.
+has no bias either, and the least variance of all such combinations, ``C_ss - C_sk C_kk^-1 C_ks``. An average is such a
+sum by such a count, and so gets narrower with both.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import Product, product_of, terms_of
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.plan import presence_of
 from metricdp.estimates.reach import noise_reach
+from metricdp.estimates.score_ends import are_shares, moved_by_one
 from metricdp.exact.arrays import Floats
 from metricdp.policies.sql.predicates import Predicate
 
@@ -104,37 +107,57 @@ class KnownCounts:
 
     def notes(self, aggregates: Sequence[Any]) -> list[str]:
         """What to know of answers that they do not make narrower."""
-        if not len(self._shares) or all(one.kind == "count" for one in aggregates):
+        if not len(self._shares) or all(one.kind != "percentile" for one in aggregates):
             return []
-        return ["What is known is used for counts alone, not for sums, averages and percentiles."]
+        return ["What is known is used for counts, sums and averages, not for percentiles."]
 
-    def narrowed(self, products: Sequence[Product], found: LinearAnswer) -> LinearAnswer | None:
-        """The share of the rows that the products count, with what is known; None where that says nothing of it."""
-        linear, parts = self._linear, list(products)
-        if not self._parts or not parts or linear.rows < _FEW or not self._plain(parts) or found.biased:
+    def narrowed(self, monomials: Sequence[Monomial], found: LinearAnswer) -> LinearAnswer | None:
+        """The average of a sum of products over the rows, with what is known; None where that says nothing of it."""
+        linear = self._linear
+        parts, shares = self._telling(monomials)
+        if not parts or linear.rows < _FEW or found.biased or not self._plain([one.factors for one in monomials]):
             return None
-        together = [parts, *self._parts]
-        scores = np.array([self._scores(one) for one in together])
-        counts = linear.counted.tally.counts / linear.rows
-        covariance = (scores * counts) @ scores.T
-        for row, one in enumerate(together):
-            for column, other in enumerate(together[: row + 1]):
-                both = [product_of(a, b) for a in one for b in other]
-                covariance[row, column] -= float(self._scores(both) @ counts)
-                covariance[column, row] = covariance[row, column]
-        own, across, among = covariance[0, 0], covariance[0, 1:], covariance[1:, 1:]
+        counts, totals = linear.counted.tally.counts / linear.rows, linear.totals(monomials) / linear.rows
+        scores = np.array([self._scores(one) for one in parts])
+        among, across = (scores * counts) @ scores.T, scores @ totals
+        for row, one in enumerate(parts):
+            for column, other in enumerate(parts[: row + 1]):
+                among[row, column] -= float(self._scores([product_of(a, b) for a in one for b in other]) @ counts)
+                among[column, row] = among[row, column]
+            across[row] -= self._times(monomials, [Monomial(part) for part in one])
+        counting = all(one.number is None for one in monomials)
+        own = found.spread**2
+        if counting:
+            own = float(totals @ (totals / counts)) - self._times(monomials, monomials)
         weights = np.linalg.pinv(among, rcond=_NO_NOISE, hermitian=True) @ across
-        off = scores[1:] @ counts - self._shares
-        value = float(scores[0] @ counts - weights @ off)
+        value = float(totals.sum() - weights @ (scores @ counts - shares))
         variance = float(own - across @ weights)
         if own <= 0 or variance >= own * (1 - _NO_NOISE):
             return None
         if variance <= own * _NO_NOISE:  # the known counts say it all
-            return LinearAnswer(value, value, value, 0.0, False, 0.0)
-        variance *= linear.rows / max(1.0, linear.rows - len(self._parts))
+            return LinearAnswer(value, value, value, 0.0, False, 0.0, value, narrowed=True)
+        variance *= linear.rows / max(1.0, linear.rows - len(parts))
         noise = noise_reach(linear.chance, linear.rows) * math.sqrt(variance / linear.rows)
-        noise += 0.5 / linear.rows  # half of a step, since counts are whole
-        return replace(found, value=value, low=value - noise, high=value + noise, noise=noise, spread=variance**0.5)
+        step = 1.0 if are_shares(monomials) else moved_by_one(linear.counted, monomials, linear.weights)
+        noise += step / 2 / linear.rows
+        return LinearAnswer(value, value - noise, value + noise, noise, False, variance**0.5, value, narrowed=True)
+
+    def _telling(self, monomials: Sequence[Monomial]) -> tuple[list[Sequence[Product]], Floats]:
+        """The known counts that do not hang on the number that is summed, whose noise would be that of both."""
+        numbers = {one.number for one in monomials if one.number is not None}
+        taken = numbers | {presence_of(name) for name in numbers}
+        chosen = [not any(taken & set(part) for part in parts) for parts in self._parts]
+        parts = [one for one, good in zip(self._parts, chosen, strict=True) if good]
+        return parts, self._shares[np.array(chosen, dtype=bool)] if len(chosen) else self._shares
+
+    def _times(self, monomials: Sequence[Monomial], others: Sequence[Monomial]) -> float:
+        """The average over the rows of a sum of products times another, in which there is no number."""
+        both = [
+            Monomial(product_of(one.factors, other.factors), one.number, one.weight * other.weight)
+            for one in monomials
+            for other in others
+        ]
+        return float(self._linear.totals(both).sum()) / self._linear.rows
 
     def _check(self, one: KnownCount, parts: Sequence[Product], share: float, plain: bool) -> None:
         rows = self._linear.rows

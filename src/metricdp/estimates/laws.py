@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metricdp.errors import ColumnError, DataError, NotFiniteError, OutOfDomainError, TooLargeError
+from metricdp.errors import TooLargeError
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
+from metricdp.estimates.edited_values import check_values
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.noise_shape import is_geometric, noise_tail
 from metricdp.estimates.scores import ScorePath, inverse_of
@@ -27,7 +28,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
 from metricdp.policies.types._line import OnALine
 
-__all__ = ["EDITED", "ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
+__all__ = ["ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
 
 MOST_POINTS = 1200
 """Secrets that are counted one by one; where there are more, they lie between the points of a grid."""
@@ -38,7 +39,8 @@ MOST_OUTPUTS = 400
 MOST_LISTED = 16_384
 """Values of a category beyond which its law, one number for each two of them, is refused."""
 
-EDITED = "no release under this policy has such a value: the table was edited, or released under another policy"
+_LIKELIEST_GAP = 1e-5
+"""How far from its maximum the likelihood may be, per row; smaller shares are no more than the fit leaves."""
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -90,7 +92,7 @@ class ColumnLaw:
     def likeliest(self) -> FittedShares:
         """The distribution of secrets under which the counts are likeliest, however uneven it is."""
         return iterative_bayesian_update(
-            self.counts, self.matrix, start=self._start(), stop="likelihood", rounds=2000, gap=1e-5
+            self.counts, self.matrix, start=self._start(), stop="likelihood", rounds=2000, gap=_LIKELIEST_GAP
         )
 
     @cached_property
@@ -146,7 +148,13 @@ class ListedLaw(ColumnLaw):
         """The shares of the secrets: by inversion, or where that leaves the simplex or blows up, the fitted ones."""
         if self.inverted is None:
             return self.fitted.shares
-        return self.likeliest.shares if self.leaves_simplex else self.inverted
+        return self.likely_shares if self.leaves_simplex else self.inverted
+
+    @property
+    def likely_shares(self) -> Floats:
+        """The likeliest shares; those that the fit has not yet brought down to 0 are 0."""
+        found = np.where(self.likeliest.shares > _LIKELIEST_GAP, self.likeliest.shares, 0.0)
+        return np.asarray(found / found.sum())
 
     def _start(self) -> Floats:
         """The inverse without what is below 0: near the likeliest shares already."""
@@ -372,22 +380,6 @@ def _seen_enough(cuts: Floats, cells: Floats, rows: float, kept: set[float]) -> 
             chosen.append(cut)
             last = seen
     return np.array(chosen) if chosen else cuts[:1]
-
-
-def check_values(law: LineLaw, values: Floats, absent: Booleans) -> None:
-    """Refuse released numbers that no release can have: somebody edited the table, or it is another policy's."""
-    if absent.any() and law.column.missing == "refuse":
-        raise ColumnError(law.name, NotFiniteError("a value is missing, which is refused", int(np.argmax(absent))))
-    cells = (values - law.origin) / law.width
-    nearest = np.rint(cells)
-    room = 1e-3 + np.abs(values) / law.width * 2.0**-22
-    wrong = (np.abs(cells - nearest) > room) & ~absent & (np.abs(cells) < 2.0**50)
-    if law.noise.end_cells is not None:
-        first, last = law.noise.end_cells
-        wrong |= ~absent & ((nearest < first - 0.5 - room) | (nearest > last + 0.5 + room))
-    if wrong.any():
-        problem: DataError = OutOfDomainError(EDITED, int(np.argmax(wrong)))
-        raise ColumnError(law.name, problem)
 
 
 def as_number(value: Any) -> float:

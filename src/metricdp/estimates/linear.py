@@ -12,9 +12,10 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
+from metricdp.estimates.expected_squares import FEW, expected_squares
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.laws import LineLaw, ListedLaw
-from metricdp.estimates.plan import Counted, presence_of
+from metricdp.estimates.plan import Counted
 from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, student_reach
 from metricdp.estimates.results import Truth
 from metricdp.estimates.score_ends import are_shares, moved_by_one, rows_behind, score_ends
@@ -25,9 +26,6 @@ __all__ = ["LinearAnswer", "LinearEstimator", "Monomial"]
 
 _REGION_SHARE = 0.1
 _MISFIT = 1e-9
-
-_FEW = 30
-"""Below so many rows the fitted shares say too little, and the secret whose score varies most stands for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +55,7 @@ class LinearAnswer:
         biased: whether a part of the width is due to what the counts cannot tell.
         spread: the standard deviation of one row's score.
         by_scores: the value by the scores alone, which may be no share of a table.
+        narrowed: whether counts that are known from elsewhere made it narrower.
     """
 
     value: float
@@ -66,6 +65,7 @@ class LinearAnswer:
     biased: bool
     spread: float
     by_scores: float = math.nan
+    narrowed: bool = False
 
 
 class LinearEstimator:
@@ -122,7 +122,8 @@ class LinearEstimator:
                 self._scores[key] = law.path.score(factor.low, factor.high, self.z)
         return self._scores[key]
 
-    def _weights(self, name: str, factor: SecretFunction) -> Floats:
+    def weights(self, name: str, factor: SecretFunction) -> Floats:
+        """The score of each output, for a function of one column."""
         return self.score(name, factor).weights
 
     def region(self, name: str) -> FittingRegion:
@@ -152,11 +153,11 @@ class LinearEstimator:
         """The middle of the interval before its bias, and half its width: by laws that also hold for few rows."""
         if self.truth == "table":
             noise = noise_reach(chance, self.rows) * math.sqrt(variance / self.rows)
-            return mean, noise + moved_by_one(self.counted, monomials, self._weights) / 2 / self.rows
+            return mean, noise + moved_by_one(self.counted, monomials, self.weights) / 2 / self.rows
         if are_shares(monomials):
-            least, most = score_ends(self.counted, monomials, self._weights)
+            least, most = score_ends(self.counted, monomials, self.weights)
             return agresti_coull(mean, variance + mean**2, self.rows, least, most, normal_reach(chance))
-        behind = rows_behind(self.counted, monomials, self._weights)
+        behind = self.rows_behind(monomials)
         if behind < 2:
             return mean, math.inf
         variance = max(variance * behind / (behind - 1), self._noise_floor(monomials))
@@ -178,7 +179,7 @@ class LinearEstimator:
         if self.truth == "population":
             return mean, max(0.0, second - mean**2)
         variance = second - min(expected_squares / rows, second)
-        variance = max(variance, 1e-3 * second, self._noise_floor(monomials))
+        variance = max(variance, 1e-3 * second, self._noise_floor(monomials)) + self._one_more(monomials) / rows
         return mean, min(variance, self._noise_ceiling(monomials))
 
     def _likeliest(self, monomials: Sequence[Monomial]) -> float | None:
@@ -189,21 +190,51 @@ class LinearEstimator:
         law = self.counted.laws[names.pop()]
         if not isinstance(law, ListedLaw) or not law.leaves_simplex:
             return None
-        shares = law.likeliest.shares
+        shares = law.likely_shares
         return sum(
             one.weight * math.prod(float(shares @ factor.low) for factor in one.factors.values()) for one in monomials
         )
 
     def _noise_floor(self, monomials: Sequence[Monomial]) -> float:
-        """The variance that the noise of a summed number has, however few rows; half of many within bounds."""
-        found, few = 0.0, self.rows < _FEW
+        """The variance that noise has, however few rows; of a summed number within bounds half of it, where many."""
+        found, few = 0.0, self.rows_behind(monomials) < FEW
         for one in monomials:
             if one.number is not None:
                 scale, slope, _ = self.row_scores(one)
                 moment = self.counted.moments[one.number]
                 noise = slope**2 * moment.noise_variance * (1.0 if few or math.isinf(moment.ends[0]) else 0.5)
                 found += noise * float(scale**2 @ self.counted.tally.counts) / self.rows
+            elif few and sum(not self.is_exact(name) for name in one.factors) == 1:
+                found += self._most_varied(one)
         return found
+
+    def _most_varied(self, one: Monomial) -> float:
+        """The variance of a product with one noisy column, if its secrets were those whose score varies most."""
+        (name,) = (name for name in one.factors if not self.is_exact(name))
+        score = self.score(name, one.factors[name])
+        scale = np.full(len(self.counted.tally.counts), one.weight)
+        for other, factor in one.factors.items():
+            if other != name:
+                scale = scale * self.weights(other, factor)[self.counted.codes(other)]
+        return float(score.variances.max() * (scale**2 @ self.counted.tally.counts)) / self.rows
+
+    def _one_more(self, monomials: Sequence[Monomial]) -> float:
+        """The square of the score that lies farthest from 0, for products of several noisy columns.
+
+        How far their noise moves an average is told by squares of scores, which few rows tell badly: just where they
+        tell too little, the average is off, too. One more row of that kind makes up for it.
+        """
+        if len(self._noisy(monomials)) < 2:
+            return 0.0
+        slopes, offsets, number = self._row_scores_of(monomials)
+        ends = (0.0, 0.0) if number is None else self.number_ends(number, 0.0)
+        return max(float(np.abs(slopes * end + offsets).max()) for end in ends) ** 2
+
+    def _noisy(self, monomials: Sequence[Monomial]) -> set[str]:
+        """The columns with noise on which a sum of products hangs."""
+        laws = self.counted.laws
+        names = {laws[name].name for one in monomials for name in one.factors if not laws[name].is_exact}
+        return names | {one.number for one in monomials if one.number is not None and not self.is_exact(one.number)}
 
     def _noise_ceiling(self, monomials: Sequence[Monomial]) -> float:
         """What the variance cannot exceed: that of the noise itself, where nothing but a number is summed."""
@@ -234,78 +265,31 @@ class LinearEstimator:
 
         All monomials with a number have the same one.
         """
-        tally = self.counted.tally
-        slopes, offsets = np.zeros(len(tally.counts)), np.zeros(len(tally.counts))
+        slopes, offsets, number = self._row_scores_of(monomials)
+        counts = self.counted.tally.counts
+        sums, squared = (np.zeros_like(slopes), np.zeros_like(slopes)) if number is None else self.counted.sums(number)
+        squares = slopes**2 * squared + 2 * slopes * offsets * sums + offsets**2 * counts
+        return slopes * sums + offsets * counts, float(squares.sum()), expected_squares(self, monomials, number)
+
+    def totals(self, monomials: Sequence[Monomial]) -> Floats:
+        """For each combination of outputs the sum of scores over its rows."""
+        slopes, offsets, number = self._row_scores_of(monomials)
+        counted: Floats = offsets * self.counted.tally.counts
+        return counted if number is None else counted + slopes * self.counted.sums(number)[0]
+
+    def _row_scores_of(self, monomials: Sequence[Monomial]) -> tuple[Floats, Floats, str | None]:
+        """For each combination the score of a sum of products as ``slope * number + offset``, and which number."""
+        slopes, offsets = np.zeros(len(self.counted.tally.counts)), np.zeros(len(self.counted.tally.counts))
         number = None
         for one in monomials:
             scale, slope, offset = self.row_scores(one)
             slopes, offsets = slopes + scale * slope, offsets + scale * offset
             number = number or one.number
-        sums, squared = (np.zeros_like(slopes), np.zeros_like(slopes)) if number is None else self.counted.sums(number)
-        if number is not None:
-            null = self.counted.offsets(number) == 3
-            slopes = np.where(null, 0.0, slopes)
-        total = slopes * sums + offsets * tally.counts
-        squares = slopes**2 * squared + 2 * slopes * offsets * sums + offsets**2 * tally.counts
-        return total, float(squares.sum()), self._expected_squares(monomials, number)
+        return slopes if number is None else np.where(self.counted.offsets(number) == 3, 0.0, slopes), offsets, number
 
-    def _expected_squares(self, monomials: Sequence[Monomial], number: str | None) -> float:
-        """An estimate of the sum over rows of the squared expected score: what the secrets add to the squares.
-
-        For one column it is what the variance within secrets leaves, which hangs little on the fitted shares.
-        For several, products of different cases exclude each other, so
-        the square of a sum is the sum of squares, and each is a product again.
-        """
-        names = {name for one in monomials for name in one.factors}
-        if number is None and len(names) == 1:
-            (name,) = names
-            law = self.counted.laws[name]
-            if len(monomials) == 1 and not law.is_exact:
-                score, weight = self.score(name, monomials[0].factors[name]), monomials[0].weight
-                within = law.fitted.shares @ score.variances if self.rows >= _FEW else score.variances.max()
-                return float(weight**2 * (law.counts @ score.weights**2 - self.rows * within))
-            weights = sum(one.weight * self.score(name, one.factors[name]).weights for one in monomials if one.factors)
-            constant = sum(one.weight for one in monomials if not one.factors)
-            if law.is_exact:
-                return float(law.counts @ (weights + constant) ** 2)
-            whole = weights + constant
-            spread = law.matrix @ whole**2 - (law.matrix @ whole) ** 2
-            within = law.fitted.shares @ spread if self.rows >= _FEW else spread.max()
-            return float(law.counts @ whole**2 - self.rows * within)
-        merged: dict[bytes, list[Monomial]] = {}
-        there = "" if number is None else presence_of(number)
-        for one in monomials:
-            parts = [(name, one.factors[name]) for name in sorted(one.factors) if name != there]
-            key = b"|".join(name.encode() + factor.key for name, factor in parts)
-            merged.setdefault(key, []).append(one)
-        return max(0.0, sum(self._square(same) for same in merged.values()))
-
-    def _square(self, same: list[Monomial]) -> float:
-        """The sum over rows of (a number, less a constant)^2 times the squares of the other functions."""
-        tally, first = self.counted.tally, min(same, key=lambda one: len(one.factors))
-        scale = np.ones(len(tally.counts))
-        for name, factor in first.factors.items():
-            squared = (
-                SecretFunction(factor.low**2, factor.low**2) if np.array_equal(factor.low, factor.high) else factor
-            )
-            scale = scale * self.score(name, squared).weights[self.counted.codes(name)]
-        slope = sum(one.weight for one in same if one.number is not None)
-        constant = sum(one.weight for one in same if one.number is None)
-        if slope == 0:
-            return float((scale * constant**2) @ tally.counts)
-        number = next(one.number for one in same if one.number is not None)
-        moment = self.counted.moments[number]
-        sums, squares = self.counted.sums(number)
-        code = self.counted.offsets(number)
-        known = code != 3
-        there = np.ones(len(tally.counts))
-        for one in same:
-            if presence_of(number) in one.factors:
-                factor = one.factors[presence_of(number)]
-                there = self.score(presence_of(number), factor).weights[self.counted.codes(presence_of(number))]
-        linear = known * moment.slope * sums + moment.offsets[code] * tally.counts
-        square = known * moment.square_slope * squares + moment.square_offsets[code] * tally.counts
-        return float(scale @ (slope**2 * square + 2 * slope * constant * linear + constant**2 * there * tally.counts))
+    def rows_behind(self, monomials: Sequence[Monomial]) -> float:
+        """How many rows an answer is made of: those that the columns without noise leave."""
+        return rows_behind(self.counted, monomials, self.weights)
 
     # What the counts cannot tell
 

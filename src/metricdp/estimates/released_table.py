@@ -11,11 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from metricdp.errors import ArgumentError, ColumnError, KindError, PolicyError
+from metricdp.errors import ArgumentError, ColumnError, FileError, KindError, PolicyError
 from metricdp.policies.column_type import ColumnType
+from metricdp.policies.count_by import CountBy
 from metricdp.policies.policy import Policy
+from metricdp.policies.types._line import OnALine
 from metricdp.sources.carried_claims import claim_in_schema, read_carried
+from metricdp.sources.databases import database_table
 from metricdp.sources.dialect import Dialect
+from metricdp.sources.file_kinds import STANDARD, kind_of_file
 from metricdp.sources.opening import kept, open_table
 from metricdp.sources.table import Declared
 from metricdp.sources.typed_streams import TypedStream
@@ -112,41 +116,73 @@ def read_released(
     if isinstance(released, ReleasedTable):
         yield released
         return
-    claim = _claim(released)
+    claims, doubts = _claims(released, policy is not None)
     if policy is not None:
         rules = Policy.of(policy)
-    elif claim is None:
-        called = visible_name(Path(released).name) if isinstance(released, str | Path) else "the table"
-        raise ArgumentError(
-            f"{called} does not say how it was released: it is no sanitized file, or of a kind that has no room for "
-            "that; give the policy that it was released under (policy=..)"
-        )
+        for claim in claims:
+            _check_policy(claim, rules)
+    elif not claims:
+        raise _unsaid(released)
     else:
-        rules = _claimed(claim)
-    doubts = _doubts(claim, rules) if claim is not None and policy is not None else ()
-    private = claim is None or claim.get("private", True) is True
+        rules = _claimed(claims[0])
+        for claim in claims[1:]:
+            _check_policy(claim, rules, "another part of it says")
+    private = all(claim.get("private", True) is True for claim in claims)
     with kept(released, Declared(dialect=rules.dialect.released()), engine) as source:
         yield ReleasedTable(source, rules, engine, private, doubts)
 
 
-def _claim(released: Any) -> dict[str, Any] | None:
-    """The claim of a file or frame, as plain values; None where there is none."""
-    text: bytes | str | None = None
+def _unsaid(released: Any) -> Exception:
+    """What is wrong with a table that does not say how it was released."""
+    if isinstance(released, str | Path):
+        here = Path(released)
+        if str(released) != STANDARD and not here.exists() and database_table(released) is None:
+            return FileError(f"there is no {here}")
+    called = visible_name(Path(released).name) if isinstance(released, str | Path) else "the table"
+    return ArgumentError(
+        f"{called} does not say how it was released: it is no sanitized file, or of a kind that has no room for that; "
+        "give the policy that it was released under (policy=..)"
+    )
+
+
+def _claims(released: Any, known: bool) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The claims of a file or frame: none, one, or those of a folder's parts where they differ; and what is doubtful.
+
+    Args:
+        released: the file or frame.
+        known: whether the policy is given, so that claims that cannot be read are no more than doubtful.
+    """
+    found: list[Any] = []
     if isinstance(released, str | Path) and Path(released).exists():
-        text = read_carried(Path(released)).claim
+        path = Path(released)
+        if path.is_dir() or kind_of_file(path) not in _SILENT:
+            carried = read_carried(path)
+            found = [carried.claim, *carried.others]
+            if carried.differ and None in found:
+                raise ArgumentError(
+                    f"{visible_name(path.name)} has parts that say how they were released and parts that do not: they "
+                    "are not one release"
+                )
     elif isinstance(getattr(released, "schema", None), pa.Schema):
-        text = claim_in_schema(released.schema)
-    elif isinstance(getattr(released, "attrs", None), dict):
-        told = released.attrs.get("metricdp")
-        return told.get("report") if isinstance(told, dict) else None
-    if text is None:
-        return None
+        found = [claim_in_schema(released.schema)]
+    elif isinstance(getattr(released, "attrs", None), dict) and "metricdp" in released.attrs:
+        told = released.attrs["metricdp"]
+        found = [told.get("report") if isinstance(told, dict) else told]
+    claims = [_plain(one) for one in found if one is not None]
+    readable = [claim for claim in claims if claim is not None]
+    if len(readable) == len(claims):
+        return readable, ()
+    if not known:
+        raise ArgumentError("what the table claims cannot be read: it was changed; give the policy (policy=..)")
+    return readable, ("What the table claims cannot be read, so that it does not say whether the policy is the one.",)
+
+
+def _plain(claim: Any) -> dict[str, Any] | None:
+    """A claim as plain values; None where it is none."""
     try:
-        found = json.loads(text)
+        found = json.loads(claim) if isinstance(claim, bytes | str) else claim
     except ValueError:
-        raise ArgumentError(
-            "what the table claims cannot be read: it is no JSON; give the policy (policy=..)"
-        ) from None
+        return None
     return found if isinstance(found, dict) else None
 
 
@@ -163,19 +199,42 @@ def _claimed(claim: dict[str, Any]) -> Policy:
         raise ArgumentError(f"what the table claims cannot be followed: {error.problems[0]}") from None
 
 
-def _doubts(claim: dict[str, Any], rules: Policy) -> tuple[str, ...]:
-    """Refuse a policy that is not the one the table claims, column by column."""
-    text = claim.get("released_policy")
-    if not isinstance(text, str):
-        return ()
+def _check_policy(claim: dict[str, Any], rules: Policy, whose: str = "the table says of itself") -> None:
+    """Refuse a policy that is not the claimed one, column by column: by what is released, however it is written.
+
+    Args:
+        claim: of the table.
+        rules: the policy.
+        whose: claim it is.
+    """
+    if not isinstance(claim.get("released_policy"), str):
+        return
     carried = {column.name: column for column in _claimed(claim).columns}
     for column in rules.columns:
         other = carried.get(column.name)
         if column.release == "drop" or other is None:
             continue
-        if replace(column, line=0) != replace(other, line=0):
+        one, two = _said(column), _said(other)
+        if _as_released(column) != _as_released(other):
             raise ArgumentError(
-                f"column {column.name!r}: the policy says {column}, and the table that it was released as {other}: it "
-                "is not the policy that it was released under"
+                f"column {column.name!r}: the policy says {one}, and {whose} {two}: it is not the policy that it was "
+                "released under"
             )
-    return ()
+
+
+def _as_released(column: ColumnType) -> tuple[Any, ...]:
+    """What a release hangs on: not how questions count the column, nor the words that its level is written in."""
+    plain = replace(column, line=0, written=None, count_by=CountBy())
+    if isinstance(plain, OnALine):  # what lies beyond the bounds is clamped in any case where it is not refused
+        plain = replace(plain, outside="refuse")
+    return plain, column.mechanism if column.release == "noise" else None
+
+
+def _said(column: ColumnType) -> str:
+    return f"{column}, missing values {_MISSING[column.missing]}" if column.release == "noise" else str(column)
+
+
+_MISSING = {"refuse": "refused", "public": "public", "secret": "secret"}
+
+_SILENT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+"""Kinds of files that have no room for a claim."""

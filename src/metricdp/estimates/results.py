@@ -15,7 +15,7 @@ from metricdp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AS_GOOD", "ONE_ROW", "Estimate", "Estimates", "as_good", "known"]
+__all__ = ["AS_GOOD", "CHOSEN", "ONE_ROW", "Estimate", "Estimates", "as_good", "known"]
 
 Truth = Literal["table", "population"]
 Number = float | dt.date
@@ -23,6 +23,8 @@ Number = float | dt.date
 AS_GOOD = "The value as released is as good here: correcting it moves it by less than noise does."
 
 ONE_ROW = "One row tells nothing of how far the values of the population are spread, and so nothing of their average."
+
+CHOSEN = "Noise that lifts a value also gets it chosen: the intervals are wider than others, to make up for that."
 
 _TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
 

@@ -32,14 +32,19 @@ class CarriedClaim:
         rows: how many there are.
         claim: the claim as JSON text; None where there is none.
         version: of metricdp, as the file says.
-        differ: whether the parts of a folder claim different things.
+        others: what other parts of a folder claim, where that is something else; None for those without a claim.
     """
 
     schema: pa.Schema
     rows: int
     claim: bytes | None
     version: bytes | None
-    differ: bool = False
+    others: tuple[bytes | None, ...] = ()
+
+    @property
+    def differ(self) -> bool:
+        """Whether the parts of a folder claim different things."""
+        return bool(self.others)
 
 
 def read_carried(path: Path) -> CarriedClaim:
@@ -52,8 +57,8 @@ def read_carried(path: Path) -> CarriedClaim:
     parts = list(_parts(path))
     first = parts[0]
     claim = _beside(path) if first.claim is None else first.claim
-    differ = len({part.claim for part in parts}) > 1
-    return CarriedClaim(first.schema, sum(part.rows for part in parts), claim, first.version, differ)
+    others = dict.fromkeys(part.claim for part in parts if part.claim != first.claim)
+    return CarriedClaim(first.schema, sum(part.rows for part in parts), claim, first.version, tuple(others))
 
 
 def claim_in_schema(schema: pa.Schema) -> bytes | None:

@@ -85,3 +85,50 @@ def test_columns_of_another_type_and_edited_tables_are_refused(tables):
         estimate(short, MeanCurve("meter"), policy=POLICY)
     with pytest.raises(ArgumentError, match="says nothing"):
         estimate(released.slice(0, 0), TopElements("hobbies"))
+
+
+def test_elements_that_are_chosen_for_their_counts_hold_the_truth_as_often_as_they_say():
+    """Of 100 elements that are equally frequent, the foremost three are those that noise lifts farthest."""
+    names = [f"h{place}" for place in range(100)]
+    policy = {"format": 2, "columns": {"h": {"type": "set", "values": names, "factor": 3}}}
+    random, held = np.random.default_rng(3), 0
+    for _ in range(40):
+        flipped = random.random((400, 100)) < 0.25  # of rows that hold no element
+        ends = np.cumsum([0, *flipped.sum(axis=1)])
+        sets = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(np.array(names)[np.nonzero(flipped)[1]]))
+        found = estimate(pa.table({"h": sets}), TopElements("h", 3), policy=policy)
+        assert "chosen" in found.notes[-1]
+        held += sum(one.interval[0] <= 0 for one in found)
+    assert held >= 0.95 * 120 - 3 * np.sqrt(120 * 0.95 * 0.05)
+    assert found.found[0][0].confidence == 0.95
+
+
+def test_all_elements_are_not_chosen(tables):
+    own = estimate(tables[1], TopElements("hobbies", 5))
+    assert not own.notes or "chosen" not in own.notes[-1]
+    few = estimate(tables[1], TopElements("hobbies", 1))
+    assert np.diff(few.only.interval) > 1.2 * np.diff(own.found[0][0].interval)
+
+
+@pytest.mark.parametrize("most", [0, -1, True, 1.5])
+def test_a_number_of_elements_that_is_none_is_refused(most):
+    with pytest.raises(ArgumentError, match="1 at least"):
+        TopElements("hobbies", most)
+
+
+@pytest.mark.parametrize(("value", "words"), [(["golf", "golf"], "edited"), (None, "missing")])
+def test_a_set_that_no_release_is_is_refused_with_its_row(tables, value, words):
+    sets = tables[1]["hobbies"].to_pylist()
+    sets[1234] = value
+    edited = pa.table({"hobbies": pa.array(sets, pa.list_(pa.string()))})
+    policy = {"format": 2, "columns": {"hobbies": POLICY["columns"]["hobbies"] | {"missing": "refuse"}}}
+    with pytest.raises(ColumnError, match=f"row 1234.*{words}"):
+        estimate(edited, TopElements("hobbies"), policy=policy)
+
+
+def test_a_series_that_is_missing_is_refused(tables):
+    curves = tables[1]["meter"].to_pylist()
+    curves[7] = None
+    edited = pa.table({"meter": pa.array(curves, pa.list_(pa.float64()))})
+    with pytest.raises(ColumnError, match=r"row 7.*missing"):
+        estimate(edited, MeanCurve("meter"), policy={"format": 2, "columns": {"meter": POLICY["columns"]["meter"]}})

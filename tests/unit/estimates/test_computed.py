@@ -87,3 +87,10 @@ def test_no_group_is_left(table):
     assert str(found).startswith("sex")
     with pytest.raises(ArgumentError, match="nothing to draw"):
         found.figure()
+
+
+def test_a_quotient_by_what_may_be_0_says_why_it_is_not_known(table):
+    found = estimate(table, "select avg(pay) / (count(*) - count(*)), avg(pay) / 0", policy=POLICY)
+    for one in found:
+        assert one.interval == (-math.inf, math.inf)
+        assert "may be 0" in one.notes[-1]

@@ -1,0 +1,108 @@
+"""Numbers of groups: averages whose intervals hold in small groups, and groups that are chosen for their numbers."""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from metricdp.estimates import estimate
+from metricdp.estimates.group_numbers import _last
+
+SEX = {"type": "category", "values": ["f", "m"], "factor": 3, "missing": "refuse"}
+KINDS = [f"k{place}" for place in range(60)]
+
+
+def policy(**columns):
+    return {"format": 2, "columns": columns}
+
+
+def flipped(random, women):
+    """Whether each row is released as a woman: three quarters of the rows tell the truth."""
+    return np.where(random.random(len(women)) < 0.25, ~women, women)
+
+
+def test_an_average_of_few_rows_has_the_noise_of_those_rows():
+    """Two rows of a kept group: where they happen to agree, their noise is no less."""
+    score = {"type": "integer", "within": 1, "bounds": [0, 9], "missing": "refuse"}
+    table = pa.table({"site": ["x"] * 2 + ["y"] * 298, "score": [4, 4] + [1, 7] * 149})
+    question = "select avg(score), sum(score) where site = 'x'"
+    average, total = estimate(table, question, policy=policy(site="keep", score=score))
+    spread = 1 / math.log(2)  # of the noise's scale, so that the average of two rows has that standard deviation
+    assert np.diff(average.interval) > 2 * 1.96 * spread * 0.8
+    assert np.diff(total.interval) > 2 * 1.96 * 2 * spread * 0.8
+
+
+def test_a_count_of_few_rows_has_the_noise_of_those_rows_and_is_no_more_than_they_are():
+    question, others = "select count(*) where sex = 'f' and site = 'x'", ["f"] * 99 + ["m"] * 198
+    for sex in ("m", "f"):
+        table = pa.table({"site": ["x"] * 3 + ["y"] * 297, "sex": [sex] * 3 + others})
+        low, high = estimate(table, question, policy=policy(site="keep", sex=SEX)).only.interval
+        assert 0 <= low <= 1.5
+        assert 1.5 <= high <= 3
+
+
+def test_a_number_of_few_rows_within_bounds_has_all_of_its_noise():
+    pay = {"type": "number", "within": 10, "bounds": [0, 100], "missing": "refuse"}
+    table = pa.table({"site": ["x"] * 3 + ["y"] * 297, "pay": [50.0] * 300})
+    found = estimate(table, "select avg(pay) where site = 'x'", policy=policy(site="keep", pay=pay)).only
+    assert np.diff(found.interval) > 2 * 1.96 * math.sqrt(2 / 3) * 10 / math.log(2) * 0.95
+
+
+def test_averages_of_noisy_groups_hold_as_often_as_they_say_and_are_no_wider():
+    """By a quotient's ends, intervals in tables of 300 rows were half as wide again, and held in all but one of 450."""
+    random, held, errors, halves = np.random.default_rng(4), 0, [], []
+    columns = policy(sex=SEX, score="keep")
+    for _ in range(150):
+        women, score = random.random(300) < 0.3, random.integers(0, 5, 300).astype(float)
+        score[women] += 2
+        table = pa.table({"sex": np.where(flipped(random, women), "f", "m"), "score": score})
+        found = estimate(table, "select avg(score) where sex = 'f'", policy=columns).only
+        truth = score[women].mean()
+        held += found.interval[0] <= truth <= found.interval[1]
+        errors.append(found.value - truth)
+        halves.append((found.interval[1] - found.interval[0]) / 2)
+    assert held >= 150 * 0.95 - 3 * math.sqrt(150 * 0.95 * 0.05)
+    assert np.median(halves) / 1.96 < 1.3 * np.quantile(np.abs(errors), 0.68)
+
+
+def test_the_end_of_a_falling_function_is_found_or_is_none():
+    assert _last(lambda step: 3 - step, 3.0, 1.0, math.inf) == pytest.approx(3)
+    assert _last(lambda step: 3 - step, 3.0, 5.0, 2.0) == 2.0
+    assert _last(lambda step: 3 - step**2, 3.0, 10.0, 100.0) == pytest.approx(math.sqrt(3), rel=1e-3)
+    assert _last(lambda step: 3 + step, 3.0, 1.0, math.inf) == math.inf
+    assert _last(lambda step: 3.0, math.inf, 1.0, 7.0) == 7.0
+    assert _last(lambda step: -step, 0.0, 1.0, 7.0) == 0.0
+    assert _last(lambda step: 1 - step / 90 if step < 95 else -9.0, 1.0, 0.001, 100.0) == pytest.approx(90, rel=0.06)
+
+
+def test_groups_that_are_chosen_for_their_numbers_hold_the_truth_as_often_as_they_say():
+    """Of 60 kinds that are equally frequent, the foremost three are those that noise lifts farthest."""
+    kind = {"type": "category", "values": KINDS, "factor": 20, "missing": "refuse"}
+    random, held = np.random.default_rng(6), 0
+    question = "select kind, count(*) group by kind order by count(*) desc limit 3"
+    for _ in range(40):
+        kinds = np.tile(np.arange(60), 20)
+        noisy = np.where(random.random(1200) < 60 / 79, random.integers(0, 60, 1200), kinds)
+        found = estimate(pa.table({"kind": np.array(KINDS)[noisy]}), question, policy=policy(kind=kind))
+        assert any("chosen" in note for note in found.notes)
+        held += sum(one.interval[0] <= 20 <= one.interval[1] for one in found["count(*)"])
+    assert held >= 0.95 * 120 - 3 * math.sqrt(120 * 0.95 * 0.05)
+
+
+def test_groups_that_are_shown_whatever_their_numbers_are_not_chosen():
+    table = pa.table({"sex": ["f"] * 60 + ["m"] * 40})
+    plain = estimate(table, "select sex, count(*) group by sex", policy=policy(sex=SEX))
+    for question in ("order by sex limit 1", "order by count(*)", "limit 1"):
+        found = estimate(table, f"select sex, count(*) group by sex {question}", policy=policy(sex=SEX))
+        assert not any("chosen" in note for note in found.notes)
+        assert {one.interval for one in found} <= {one.interval for one in plain}
+    chosen = estimate(table, "select sex, count(*) group by sex having count(*) > 50", policy=policy(sex=SEX)).only
+    assert np.diff(chosen.interval) > 1.1 * np.diff(plain.found[0][0].interval)
+    assert chosen.confidence == 0.95
+
+
+def test_a_value_that_nobody_has_is_0_and_one_row_is_one():
+    found = estimate(pa.table({"sex": ["m"]}), "select count(*) where sex = 'f'", policy=policy(sex=SEX)).only
+    assert found.value == 0
+    assert "1 row at this level tells next to nothing" in " ".join(found.notes)
