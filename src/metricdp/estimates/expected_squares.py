@@ -72,6 +72,6 @@ def _square(linear: LinearEstimator, same: list[Monomial]) -> float:
         if presence_of(number) in one.factors:
             factor = one.factors[presence_of(number)]
             there = linear.score(presence_of(number), factor).weights[linear.counted.codes(presence_of(number))]
-    linear = known * moment.slope * sums + moment.offsets[code] * tally.counts
+    plain = known * moment.slope * sums + moment.offsets[code] * tally.counts
     square = known * moment.square_slope * squares + moment.square_offsets[code] * tally.counts
-    return float(scale @ (slope**2 * square + 2 * slope * constant * linear + constant**2 * there * tally.counts))
+    return float(scale @ (slope**2 * square + 2 * slope * constant * plain + constant**2 * there * tally.counts))

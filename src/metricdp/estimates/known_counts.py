@@ -142,13 +142,14 @@ class KnownCounts:
         noise += step / 2 / linear.rows
         return LinearAnswer(value, value - noise, value + noise, noise, False, variance**0.5, value, narrowed=True)
 
-    def _telling(self, monomials: Sequence[Monomial]) -> tuple[list[Sequence[Product]], Floats]:
+    def _telling(self, monomials: Sequence[Monomial]) -> tuple[list[list[Product]], Floats]:
         """The known counts that do not hang on the number that is summed, whose noise would be that of both."""
         numbers = {one.number for one in monomials if one.number is not None}
         taken = numbers | {presence_of(name) for name in numbers}
         chosen = [not any(taken & set(part) for part in parts) for parts in self._parts]
         parts = [one for one, good in zip(self._parts, chosen, strict=True) if good]
-        return parts, self._shares[np.array(chosen, dtype=bool)] if len(chosen) else self._shares
+        shares: Floats = self._shares[np.array(chosen, dtype=bool)]
+        return parts, shares
 
     def _times(self, monomials: Sequence[Monomial], others: Sequence[Monomial]) -> float:
         """The average over the rows of a sum of products times another, in which there is no number."""
