@@ -147,7 +147,7 @@ def _about(column: DraftColumn) -> dict[str, Any]:
 
 
 def _answers(column: DraftColumn, kind: str) -> dict[str, Any]:
-    from metricdp.policies.draft import answered
+    from metricdp.policies.draft import answered, answered_list
 
     found: dict[str, Any] = {}
     for question in column.questions(kind):
@@ -155,20 +155,12 @@ def _answers(column: DraftColumn, kind: str) -> dict[str, Any]:
         if not written and question.optional:
             continue
         if question.key in ("values", "columns", "bounds"):
-            found[question.key] = _split(written, question.key == "bounds" or column.holds == "whole numbers")
+            found[question.key] = answered_list(
+                written, bounds=question.key == "bounds", numbers=column.holds == "whole numbers"
+            )
         else:
             found[question.key] = answered(written)
     return found
-
-
-def _split(written: str, values: bool) -> Any:
-    """A list, also where its brackets and quotes were left out; of text, or of what each part is as a value."""
-    from metricdp.policies.draft import answered
-
-    found = answered(written)
-    if not isinstance(found, str):
-        return found
-    return [answered(part) if values else part.strip() for part in found.split(",")]
 
 
 def _mistakes(column: DraftColumn, answers: dict[str, Any]) -> list[str]:

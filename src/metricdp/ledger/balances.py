@@ -78,13 +78,13 @@ class CapPart:
         return min(1.0, max(0.0, 1 - float(self.left / cap)))
 
     def words(self) -> str:
-        """For example: "place, 200 m: a factor 1.4 left"."""
+        """For example: "place, 200 m apart: a factor 1.4 left"."""
         if self.unit == unprotected():
             return f"{visible_name(self.name)}: not protected, whatever is spent"
         if self.left == 0:
             return f"{visible_name(self.name)}: used up"
         unit = self.unit.unit_name
-        apart = f"{float(self.distance):.6g} {unit}".strip()
+        apart = f"{float(self.distance):.6g} {unit}".rstrip() + " apart"
         where = apart if self.name == str(self.unit) else f"{visible_name(self.name)}, {apart}"
         if not unit and self.unit.typical == (1,):
             where = visible_name(self.name) if self.name != str(self.unit) else "different secrets"

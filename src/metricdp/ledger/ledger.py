@@ -64,7 +64,7 @@ class Ledger(LedgerReader):
     >>> account = ledger.open_account("taxis", mdp.Guarantee(metric), dataset="rides", receiver="the city")
     >>> receipt = ledger.charge("taxis", mdp.Guarantee(metric / 2), "rides of Monday")
     >>> print(ledger.balance("taxis"))
-    taxis, 1 charge. Left: 200 m: a factor 1.41 left
+    taxis, 1 charge. Left: 200 m apart: a factor 1.41 left
     >>> ledger.charge("taxis", mdp.Guarantee(metric), "rides of Tuesday")
     Traceback (most recent call last):
     ...

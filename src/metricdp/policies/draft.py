@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from metricdp.visible import visible_name
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Draft", "DraftColumn", "answered", "suggested_type"]
+__all__ = ["Draft", "DraftColumn", "answered", "answered_list", "suggested_type"]
 
 _HEAD = """\
 # A policy for {source}, to be filled in.
@@ -284,3 +285,21 @@ def answered(written: str) -> Any:
         return tomllib.loads(f"answer = {written.strip()}")["answer"]
     except (tomllib.TOMLDecodeError, ValueError):
         return written.strip()
+
+
+def answered_list(written: str, *, bounds: bool = False, numbers: bool = False) -> Any:
+    """A list, also where its brackets and quotes were left out.
+
+    Args:
+        written: by somebody.
+        bounds: whether it is the least and the greatest value, between which there may also be "to".
+        numbers: whether its parts are numbers, and not text.
+
+    >>> answered_list("0 to 120", bounds=True), answered_list("a, b"), answered_list("1, 2", numbers=True)
+    ([0, 120], ['a', 'b'], [1, 2])
+    """
+    found = answered(written)
+    if not isinstance(found, str):
+        return found
+    parts = re.split(r",|\s(?:to|-)\s" if bounds else ",", found)
+    return [answered(part) if bounds or numbers else part.strip() for part in parts]

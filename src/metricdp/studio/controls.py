@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -180,16 +180,17 @@ def text_of(text: str) -> str:
     return html.escape(visible(text))
 
 
-def choice(name: str, options: Sequence[str], value: str, change: Callable[[str], None]) -> Any:
-    """The browser's own list to choose from."""
+def choice(name: str, options: Sequence[str] | Mapping[str, str], value: str, change: Callable[[str], None]) -> Any:
+    """The browser's own list to choose from; of a mapping, the values are shown and the keys are what is chosen."""
+    shown = options if isinstance(options, Mapping) else {option: option for option in options}
     with ui.element("select").classes("choice") as made:
-        for option in options:
+        for option, words in shown.items():
             item = ui.element("option")
             item.props["value"] = option
             if option == value:
                 item.props("selected")
             with item:
-                ui.html(html.escape(option), tag="span")
+                ui.html(html.escape(words), tag="span")
     made.props["aria-label"] = name
     made.on("change", lambda event: change(str(event.args)), js_handler="(e) => emit(e.target.value)")
     return made

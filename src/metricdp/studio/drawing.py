@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from metricdp.mechanisms.picture import short_number
 from metricdp.visible import visible
 
-__all__ = ["Chart", "bars", "svg"]
+__all__ = ["Chart", "bars", "legend", "svg"]
 
 ACCENT, MARK, SECOND, FAINT = "var(--accent)", "var(--mark)", "var(--second)", "var(--faint)"
 
@@ -129,6 +129,16 @@ def bars(
             parts.append(words(f"{100 * group[place]:.0f}", left + 0.47 * wide, floor - tall - 4))
         parts.append(words(name, 6 + each * (place + 0.5), height - 8))
     return svg(width, height, title, parts, 11)
+
+
+def legend(colours: Iterable[tuple[str, str]]) -> str:
+    """What each colour of a picture stands for, below it.
+
+    >>> legend([(ACCENT, "before")])
+    '<div class="legend"><span style="--colour: var(--accent)">before</span></div>'
+    """
+    shown = "".join(f'<span style="--colour: {colour}">{html.escape(name)}</span>' for colour, name in colours)
+    return f'<div class="legend">{shown}</div>'
 
 
 def words(text: str, x: float, y: float, anchor: str = "middle", colour: str = "") -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
 from metricdp.policies._lines import Lines
 from metricdp.policies._toml import key, value, written
 
-__all__ = ["read_tree", "with_keys"]
+__all__ = ["read_tree", "with_answer", "with_keys"]
 
 Path = tuple[str, ...]
 
@@ -46,6 +46,25 @@ def with_keys(text: str, path: Path, keys: Mapping[str, Any] | None) -> str:
     wanted = _changed(read_tree(text) or {}, path, keys)
     edited = _edited(text, path, keys)
     return edited if read_tree(edited) == read_tree(written(wanted)) else written(wanted)
+
+
+def with_answer(text: str, paths: Collection[Path], answer: Any) -> str:
+    r"""The text with one answer for many keys; the remark behind a question goes with it.
+
+    Args:
+        text: of the policy, which is TOML.
+        paths: of the keys, each of which stands on a line of its own.
+        answer: that all of them get.
+
+    >>> print(with_answer('[columns.age]\ntype = "?"  # what is it?\n', [("columns", "age", "type")], "drop"), end="")
+    [columns.age]
+    type = "drop"
+    """
+    lines, wanted = text.splitlines(), set(paths)
+    for path, number in Lines(text).keys:
+        if path in wanted:
+            lines[number - 1] = f"{key(path[-1])} = {value(answer)}"
+    return "\n".join(lines) + "\n"
 
 
 def _changed(tree: Mapping[str, Any], path: Path, keys: Mapping[str, Any] | None) -> dict[str, Any]:

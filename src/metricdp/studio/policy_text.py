@@ -14,8 +14,9 @@ from typing import Any
 from metricdp.errors import ArgumentError, MetricDPError, PolicyError
 from metricdp.metrics.words import percent
 from metricdp.policies import ColumnType, Policy
+from metricdp.policies.entry import OPEN
 from metricdp.policies.quantities import quantity, unit_in
-from metricdp.studio.policy_edits import read_tree, with_keys
+from metricdp.studio.policy_edits import read_tree, with_answer, with_keys
 
 __all__ = ["PolicyText", "shortened", "typed"]
 
@@ -82,6 +83,27 @@ class PolicyText:
         """The same with another entry for a column, or without one; what else is written stays."""
         return self._with(("columns", name), entry)
 
+    @property
+    def undecided(self) -> list[str]:
+        """The columns of which nothing has been said yet."""
+        return [name for name, entry in self.entries.items() if entry == {"type": OPEN}]
+
+    def with_undecided_dropped(self) -> PolicyText:
+        """The same, with all columns left out of which nothing has been said yet."""
+        names = self.undecided
+        entries = self.tree["columns"] if self.tree else {}
+        edited = with_answer(
+            self.text,
+            [("columns", name, "type") if isinstance(entries[name], Mapping) else ("columns", name) for name in names],
+            "drop",
+        )
+        changed = PolicyText(edited)
+        if changed.entries != self.entries | {name: {"type": "drop"} for name in names}:  # not line by line
+            changed = self
+            for name in names:
+                changed = changed.with_entry(name, {"type": "drop"})
+        return changed
+
     def with_records(self, records: int | None) -> PolicyText:
         """The same with another number of records, or none."""
         keys = {name: one for name, one in (self.tree or {}).items() if not isinstance(one, Mapping)}
@@ -123,8 +145,10 @@ class PolicyText:
         try:
             return self.consequence(name)
         except PolicyError as error:  # its lines are not those of the text
-            own = (re.sub(r"^line \d+, ", "", problem) for problem in error.problems)
-            return "\n".join(problem.removeprefix(f"column {name!r}: ") for problem in own)
+            own = [re.sub(r"^line \d+, ", "", problem).removeprefix(f"column {name!r}: ") for problem in error.problems]
+            asked = [problem.partition(_OPEN)[0].strip() for problem in own if _OPEN in problem]
+            wrong = [problem for problem in own if _OPEN not in problem]
+            return "\n".join([*wrong, *([f"Still open: {', '.join(asked)}."] if asked else [])])
         except MetricDPError as error:
             return str(error)
 

@@ -57,6 +57,5 @@ def table_form(policy: Callable[[], PolicyText], columns: Sequence[str], write: 
         with ui.element("div").classes("fields"):
             if person is not None:
                 ui.input("rows of one, at most", value=typed(person.get("rows", OPEN)), on_change=most).props(_LOOK)
-            ui.input("records, if public", value=typed(tree.get("records", "")), on_change=count).props(_LOOK).tooltip(
-                "How many there are, for the page Ask; empty where nobody asks questions"
-            )
+            counted = ui.input("records, if public", value=typed(tree.get("records", "")), on_change=count)
+            counted.props(_LOOK).props["hint"] = "for the page Ask alone; otherwise empty it"

@@ -32,7 +32,7 @@ def test_from_the_first_to_the_last(run, here):
         receipt = ledger.charge("city", Guarantee(great_circle().within(400)), "rides of Monday")
     balance = run("balance", "city")
     assert "city, rides, for the city: 1 charge;" in balance
-    assert "██████████░░░░░░░░░░  50% spent  200 m: a factor 1.41 left" in balance
+    assert "██████████░░░░░░░░░░  50% spent  200 m apart: a factor 1.41 left" in balance
     assert "charged  city  ln 2/400·great-circle(m)-private  rides of Monday" in run("history", "--account", "city")
     assert "3 entries are chained" in run("check")
     (here / "receipts.json").write_text(json.dumps([receipt.to_json()]))
@@ -69,7 +69,7 @@ def test_columns_deltas_and_parents(run):
         "1e-7",
     )
     text = run("balance")
-    assert "age, 5: a factor 2 left" in text
+    assert "age, 5 apart: a factor 2 left" in text
     assert "charged to all as well" in text
     assert "delta: 9e-07 left" in text
     with Ledger("spent.db") as ledger:

@@ -25,12 +25,12 @@ def test_words(tmp_path):
     with Ledger.create(tmp_path / "l.db") as ledger:
         ledger.open_account("a", Guarantee(CAP, "1e-6"), dataset="people", receiver="the press")
         whole = ledger.balance("a")
-        assert "place, 200 m: a factor 2 left" in whole.words()
+        assert "place, 200 m apart: a factor 2 left" in whole.words()
         ledger.charge("a", Guarantee(attributes({"place": great_circle().within(400)}), "1e-7"), "x")
         ledger.charge("a", Guarantee(attributes({"age": absolute().within(5)})), "x")
         balance = ledger.balance("a")
-        assert "place, 200 m: a factor 1.41 left; age: used up; sex: a factor 1.64 left" in balance.words()
-        assert "day, 7 days: a factor 2 left" in balance.words()
+        assert "place, 200 m apart: a factor 1.41 left; age: used up; sex: a factor 1.64 left" in balance.words()
+        assert "day, 7 days apart: a factor 2 left" in balance.words()
         assert "delta: 9e-07 left" in balance.words()
         place, age, *_ = balance.parts
         assert (round(place.share, 3), age.share) == (0.5, 1.0)

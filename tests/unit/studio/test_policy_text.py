@@ -83,3 +83,20 @@ def test_text_that_is_no_toml_is_told():
     assert broken.problems
     with pytest.raises(ArgumentError):
         broken.with_entry("age", {"type": "drop"})
+
+
+def test_what_is_undecided_is_left_out_in_one_go():
+    text = 'format = 2\n[columns]\nname = "?"  # who?\n[columns.age]\n# of it\ntype = "?"  # what is it?\n'
+    text += '[columns.pay]\ntype = "number"\nwithin = "?"\n'
+    draft = PolicyText(text)
+    assert draft.undecided == ["name", "age"]
+    changed = draft.with_undecided_dropped()
+    assert changed.text == text.replace('"?"  # who?', '"drop"').replace('"?"  # what is it?', '"drop"')
+    assert changed.undecided == []
+    inline = PolicyText('format = 2\ncolumns = {age = {type = "?"}, sex = "keep"}\n').with_undecided_dropped()
+    assert inline.entries == {"age": {"type": "drop"}, "sex": {"type": "keep"}}
+
+
+def test_open_questions_of_a_column_are_one_line():
+    entry = {"type": "integer", "within": "?", "bounds": [9, 1], "missing": "?"}
+    assert PolicyText("format = 2\n").with_entry("age", entry).words("age") == "Still open: within, missing."

@@ -7,7 +7,6 @@ import io
 import math
 import textwrap
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,18 +133,8 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) ->
 
 
 def _amount(found: TableAnswer) -> str:
-    """An answer with no more digits than its error bar has room for."""
-    mark = "" if found.tells else " ?"
-    if not found.error_bar:
-        exact = found.value if not isinstance(found.value, float) else rounded(found.value)
-        return f"{exact}{mark}"
-    if not isinstance(found.value, int | float):
-        return f"{found.value} ± {math.ceil(found.error_bar)} days{mark}"
-    whole = float(found.value).is_integer() and found.error_bar >= 1
-    places = 0 if whole else max(0, 1 - math.floor(math.log10(found.error_bar)))
-    bar = math.ceil(Fraction(found.error_bar) * 10**places) / 10**places
-    value = round(found.value, places) or 0  # not -0
-    return f"{value:,.{places}f} ± {bar:,.{places}f}{mark}"
+    exact = not found.error_bar and isinstance(found.value, float)
+    return (rounded(float(found.value)) if exact else found.words) + ("" if found.tells else " ?")
 
 
 def _promise(answers: TableAnswers) -> str:

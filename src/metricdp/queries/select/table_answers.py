@@ -41,6 +41,23 @@ class TableAnswer:
     tells: bool = True
     private: bool = True
 
+    @property
+    def words(self) -> str:
+        """With no more digits than its error bar has room for.
+
+        >>> TableAnswer(2710.8412, 17.26).words, TableAnswer(31.0, 4.0).words, TableAnswer(7, 0.0).words
+        ('2,711 ± 18', '31 ± 4', '7')
+        """
+        if not self.error_bar:
+            return f"{self.value:,.6g}" if isinstance(self.value, float) else str(self.value)
+        if not isinstance(self.value, int | float):
+            return f"{self.value} ± {math.ceil(self.error_bar)} days"
+        whole = float(self.value).is_integer() and self.error_bar >= 1
+        places = 0 if whole else max(0, 1 - math.floor(math.log10(self.error_bar)))
+        bar = math.ceil(Fraction(self.error_bar) * 10**places) / 10**places
+        value = round(self.value, places) or 0  # not -0
+        return f"{value:,.{places}f} ± {bar:,.{places}f}"
+
 
 @dataclass(frozen=True)
 class Part:

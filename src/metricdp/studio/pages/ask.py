@@ -12,7 +12,6 @@ from nicegui import run, ui
 from metricdp.errors import ArgumentError, FileError, MetricDPError
 from metricdp.ledger import Ledger
 from metricdp.ledger.charging import policy_cap
-from metricdp.mechanisms.picture import short_number
 from metricdp.policies.draft import Draft
 from metricdp.policies.policy import Policy
 from metricdp.sessions import Session
@@ -256,11 +255,10 @@ class _Ask:
             with ui.element("div").classes("columns"):
                 for name in answers.names:
                     ui.html(answer_chart(name, labels, answers[name]), sanitize=False)
+            found = zip(labels, answers.found, strict=True)
             rows = [
-                [label, *(f"{one.value:,.6g} ± {short_number(one.error_bar)}" if not hasattr(one.value, "year")
-                          else f"{one.value} ± {short_number(one.error_bar)} days" for one in row)]
-                for label, row in zip(labels, answers.found, strict=True)
-            ]  # fmt: skip
+                [label, *(one.words + ("" if one.tells else " (says nothing)") for one in row)] for label, row in found
+            ]
             ui.html(table(["group", *answers.names], rows, "Answers with their error bars at 95%"), sanitize=False)
             spent = "nothing: it was answered before" if answers.again else str(answers.guarantee or "nothing secret")
             ui.label(f"This spent {spent}.")

@@ -17,7 +17,7 @@ from metricdp.plots import simplex, to_svg
 from metricdp.sources.channel_files import read_claim, write_channel
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import Slider, choice, drawn, panel, picture, pointed, progress, said, table
-from metricdp.studio.drawing import ACCENT, MARK, Chart, svg, words
+from metricdp.studio.drawing import ACCENT, MARK, Chart, legend, svg, words
 from metricdp.studio.files import GivenFile, file_input, own_lines_input
 from metricdp.studio.jobs import Job
 from metricdp.studio.maps import MapView, around, map_of
@@ -280,12 +280,15 @@ class _Best:
         if len(finite) < 2 or finite == self.history:
             return
         self.history = finite
-        chart = Chart(0, len(finite) - 1, max(best for best, _ in finite), 640, 190).axis("round")
+        last = len(finite) - 1
+        chart = Chart(0, last, max(best for best, _ in finite), 640, 190).axis("rounds", min(8, last))
         chart.curve(range(len(finite)), [best for best, _ in finite], ACCENT, fill=False)
         chart.curve(range(len(finite)), [max(bound, 0.0) for _, bound in finite], MARK, fill=False)
         best, bound = finite[-1]
         told = f"best so far {short_number(best)}, none is below {short_number(bound)}"
-        picture(self.live, chart.text(f"The gap closes: {told}") + f"<p>{told}</p>")
+        lines = legend(((ACCENT, "the best so far"), (MARK, "no mechanism is below")))
+        drawing = chart.text(f"The gap closes: {told}") + lines if last > 1 else ""  # two points are no picture
+        picture(self.live, f"{drawing}<p>{told}</p>")
 
     def _finished(self, job: Job) -> None:
         self.problem.text = job.problem

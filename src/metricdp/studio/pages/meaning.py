@@ -13,7 +13,7 @@ from metricdp.metrics.words import factor_words
 from metricdp.plots import noise_svg
 from metricdp.studio.browsers import Browser
 from metricdp.studio.controls import Range, Slider, drawn, numbers, panel, picture, pointed, said
-from metricdp.studio.drawing import ACCENT, FAINT, MARK, SECOND, Chart, bars, svg, words
+from metricdp.studio.drawing import ACCENT, FAINT, MARK, SECOND, Chart, bars, legend, svg, words
 from metricdp.studio.example import Example
 from metricdp.studio.files import own_lines_input
 from metricdp.studio.maps import MapView, map_of
@@ -185,8 +185,7 @@ class _Meaning:
                     ).element.classes("upright")  # fmt: skip
                     ui.label(name if self.kind == "line" else _SHORT[place])
         colours = ((FAINT, "before the release, in percent"), (MARK, "after it"))
-        shown = "".join(f'<span style="--colour: {colour}">{name}</span>' for colour, name in colours)
-        ui.html(f'<div class="legend">{shown}</div>', sanitize=False)
+        ui.html(legend(colours), sanitize=False)
         self.beliefs = drawn()
         self.conclusion = said()
         ui.button("Release the first secret once", on_click=self._release).props("no-caps")

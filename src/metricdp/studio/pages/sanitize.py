@@ -14,17 +14,17 @@ import metricdp
 from metricdp.errors import DataError, FileError, MetricDPError
 from metricdp.exact.bits import secure
 from metricdp.ledger import Ledger
-from metricdp.policies.draft import Draft, answered
+from metricdp.policies.draft import Draft
 from metricdp.policies.policy import Policy
-from metricdp.policies.types import TYPES
 from metricdp.sources import open_table
 from metricdp.sources.table import Declared
 from metricdp.studio.browsers import Browser
+from metricdp.studio.column_forms import ColumnForms
 from metricdp.studio.controls import choice, drawn, panel, picture, progress, said, table, text_of
 from metricdp.studio.files import GivenFile, file_input
 from metricdp.studio.handover import RELEASED, HandedOver, command_text, notebook_text
 from metricdp.studio.jobs import Job
-from metricdp.studio.policy_text import PolicyText, shortened, typed
+from metricdp.studio.policy_text import PolicyText, shortened
 from metricdp.studio.shipped import shipped_policy, shipped_table
 from metricdp.studio.table_form import table_form
 from metricdp.visible import visible_name
@@ -32,9 +32,7 @@ from metricdp.visible import visible_name
 __all__ = ["build"]
 
 _PAGE = "sanitize"
-_MOST_FORMS = 60
 _FIRST_ROWS = 5
-_KEYS = ("values", "columns")
 _UTF_8 = "UTF-8"
 _ENCODINGS = {_UTF_8: None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
 _ACCOUNTING = (
@@ -52,7 +50,7 @@ class _Sanitize:
     """The page's parts, and how one follows the other."""
 
     def __init__(self, browser: Browser) -> None:
-        self.browser = browser
+        self.browser, self._read = browser, PolicyText("")
         with panel("1. The table"):
             with ui.element("div").classes("columns"):
                 self.refused = file_input(browser, "A table", ".csv,.csv.gz,.parquet,.arrow,.feather", self._given)
@@ -101,7 +99,10 @@ class _Sanitize:
 
     @property
     def policy(self) -> PolicyText:
-        return PolicyText(self.browser.inputs(_PAGE, policy="")["policy"])
+        text = self.browser.inputs(_PAGE, policy="")["policy"]
+        if self._read.text != text:  # to read it takes long where there are many columns
+            self._read = PolicyText(text)
+        return self._read
 
     @property
     def accounting(self) -> dict[str, Any]:
@@ -153,7 +154,7 @@ class _Sanitize:
             return
         rows = [[visible_name(one.name), one.holds or "text, as in every CSV file"] for one in draft.columns]
         with self.schema:
-            ui.label(f"{self.file.shown}: {len(rows)} columns. No value has been read.")
+            ui.label(f"{self.file.shown}: {_in_words(len(rows), 'column')}. No value has been read.")
             with ui.expansion("Columns and types").classes("w-full"):
                 ui.html(table(["column", "holds"], rows, "Columns"), sanitize=False)
             first = drawn()
@@ -183,106 +184,50 @@ class _Sanitize:
             self.browser.change(_PAGE, policy=event.value or "")
             self._show_policy()
 
-    def _write(self, policy: PolicyText, again: bool = False) -> None:
+    def _write(self, policy: PolicyText, anew: bool = False) -> None:
         """Take a policy that a form made."""
         self.browser.change(_PAGE, policy=policy.text)
         self.editor.value = policy.text
-        self._show_policy(again)
+        self._show_policy(anew)
 
-    def _show_policy(self, forms: bool = True) -> None:
+    def _write_whole(self, policy: PolicyText, again: bool = False) -> None:
+        """Take what was said of the whole table."""
+        self._write(policy)
+        if again:
+            self._show_whole()
+
+    def _show_policy(self, anew: bool = True) -> None:
         policy = self.policy
         if self.editor.value != policy.text:
             self.editor.value = policy.text
         self.problems.text = "" if self.file is None else policy.summary
         if self.file is None or policy.tree is None:
             return
-        if forms:
+        if anew:
             self.forms.clear()
-            self.consequences: dict[str, Any] = {}
-            self.errors: dict[str, Any] = {}
-            self.fields: dict[str, Any] = {}
             with self.forms:
-                table_form(lambda: self.policy, self._columns(), self._write)
-                for name in list(policy.entries)[:_MOST_FORMS]:
-                    self._form(name)
-                if len(policy.entries) > _MOST_FORMS:
-                    ui.label(f"And {len(policy.entries) - _MOST_FORMS} more: change them in the text.")
-        for name in self.consequences:
-            self._follow(name)
+                self.whole = ui.element("div")
+                self.rest = ui.button(on_click=self._drop_rest).props("outline no-caps").classes("self-start")
+                self.columns = ColumnForms(lambda: self.policy, self._write)
+            self._show_whole()
+        self.columns.follow()
+        undecided = len(policy.undecided)
+        self.rest.visible = undecided > 1
+        self.rest.text = f"Leave out all {undecided:,} that are undecided"
+
+    def _show_whole(self) -> None:
+        self.whole.clear()
+        with self.whole:
+            table_form(lambda: self.policy, self._columns(), self._write_whole)
+
+    def _drop_rest(self) -> None:
+        self._write(self.policy.with_undecided_dropped(), anew=True)
 
     def _columns(self) -> list[str]:
         try:
             return [] if self.file is None else [one.name for one in _draft(self.file).columns]
         except MetricDPError:
             return []
-
-    def _form(self, name: str) -> None:
-        entry = self.policy.entries[name]
-        kind = entry.get("type", "?")
-        shown = visible_name(name)
-        with ui.element("section").classes("entry") as made:
-            made.props["aria-label"] = shown
-            ui.html(text_of(shown), tag="h3")
-            choice(f"What {shown} is", ["?", *TYPES.names], kind, partial(self._retype, name))
-            self.fields[name] = ui.element("div").classes("fields")
-            self.consequences[name] = said("consequence")
-        self._ask_of(name)
-
-    def _ask_of(self, name: str) -> None:
-        """The questions of a column's type, in its form: the rest of it stays, and the keyboard where it is."""
-        entry = self.policy.entries[name]
-        kind = entry.get("type", "?")
-        self.errors.pop(name, None)
-        self.fields[name].clear()
-        with self.fields[name]:
-            for question in TYPES[kind].questions if kind in TYPES else ():
-                ui.input(
-                    question.key,
-                    value=typed(entry.get(question.key, "")),
-                    on_change=partial(self._answer, name, question.key),
-                ).props("dense outlined debounce=400").tooltip(question.by_itself)
-
-    def _follow(self, name: str) -> None:
-        """Say what a column's entry means."""
-        self.consequences[name].text = self.policy.words(name)
-        found, entry = self.policy.error(name), self.policy.entries.get(name, {})
-        if found is None or not ("within" in entry or "factor" in entry):
-            return
-        now = float(f"{found[1]:.4g}")
-        if name not in self.errors:  # added where the others are: somebody may be typing into them
-            with self.fields[name]:
-                self.errors[name] = ui.number(found[0], value=now, min=0).props("dense outlined debounce=600")
-                self.errors[name].on_value_change(partial(self._wanted, name))
-        elif self.errors[name].value != now:
-            self.errors[name].value = now
-
-    def _retype(self, name: str, kind: str) -> None:
-        old = self.policy.entries.get(name, {})
-        asked = [question.key for question in TYPES[kind].questions] if kind in TYPES else []
-        entry = {"type": kind} | {key: old.get(key, "?") for key in asked}
-        self._write(self.policy.with_entry(name, entry))
-        self._ask_of(name)
-        self._follow(name)
-
-    def _answer(self, name: str, key: str, event: Any) -> None:
-        entry, answer = dict(self.policy.entries.get(name, {})), (event.value or "").strip()
-        if typed(entry.get(key, "")) == answer:
-            return
-        entry.pop(key, None)
-        if answer:
-            found = answered(answer)
-            split = key in _KEYS and isinstance(found, str) and found != "?"
-            entry[key] = [part.strip() for part in found.split(",")] if split else found
-        self._write(self.policy.with_entry(name, entry))
-
-    def _wanted(self, name: str, event: Any) -> None:
-        found = self.policy.error(name)
-        if event.value is None or found is None or event.value == float(f"{found[1]:.4g}"):
-            return
-        try:
-            self._write(self.policy.with_error(name, float(event.value)), again=True)
-        except MetricDPError as error:
-            ui.notify(str(error), type="negative")
 
     # The release
 
@@ -351,7 +296,9 @@ class _Sanitize:
             if release.checked is not None:
                 ui.label(f"Nothing was released: {release.check_words}.").props('role="status"')
                 return
-            ui.label(f"Released: {release.report.rows:,} rows. From {visible_name(found.name)}.").props('role="status"')
+            ui.label(f"Released: {_in_words(release.report.rows, 'row')}. From {visible_name(found.name)}.").props(
+                'role="status"'
+            )
             if found.ledger:
                 ui.label(found.left)
             notebook = notebook_text(found.name, found.policy, found.ledger, found.account)
@@ -368,6 +315,10 @@ class _Sanitize:
             ui.html(f'<pre class="text">{text_of(command)}</pre>', sanitize=False)
             report_box = '<pre class="text report" tabindex="0" role="region" aria-label="Report">'
             ui.html(f"{report_box}{_lines(release.report.text())}</pre>", sanitize=False)
+
+
+def _in_words(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _draft(file: GivenFile) -> Draft:
