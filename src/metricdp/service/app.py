@@ -90,7 +90,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
     threads, few = anyio.CapacityLimiter(_THREADS), anyio.CapacityLimiter(_HEAVY_THREADS)
     waiting = Waiting(verbs.release, lambda one: len(one.rows), _MOST_VALUES)
-    jobs = TableJobs(int(settings.most_jobs), settings.results_kept)
+    jobs = TableJobs(int(settings.most_jobs), settings.results_kept, of_one=int(settings.most_jobs_of_one))
 
     @asynccontextmanager
     async def living(app: FastAPI) -> Any:

@@ -68,15 +68,19 @@ class TableJobs:
         most: of all tokens together, uploads among them.
         kept: seconds that a result waits to be fetched.
         now: the clock.
+        of_one: the most of one token, so that one that is slow, or fetches nothing, leaves places for others.
     """
 
-    def __init__(self, most: int, kept: float, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, most: int, kept: float, now: Callable[[], float] = time.monotonic, of_one: int | None = None
+    ) -> None:
         self._most, self._kept, self._now = most, kept, now
+        self._of_one = most if of_one is None else of_one
         self._jobs: dict[str, TableJob] = {}
         self._lock = threading.Lock()
 
     def begin(self, owner: str, form: str) -> TableJob | None:
-        """A place for an upload; None where there are as many jobs as there may be.
+        """A place for an upload; None where there are as many jobs as there may be, of all or of this owner.
 
         Raises:
             ArgumentError: tables are not read in that form.
@@ -85,7 +89,8 @@ class TableJobs:
             raise ArgumentError(f"form is one of {', '.join(FORMS)}")
         with self._lock:
             self._forget()
-            if len(self._jobs) >= self._most:
+            own = sum(job.owner == owner for job in self._jobs.values())
+            if len(self._jobs) >= self._most or own >= self._of_one:
                 return None
             stack = ExitStack()
             folder = stack.enter_context(scratch_folder(Path(tempfile.gettempdir())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -68,6 +69,7 @@ class Settings:
         largest_upload: bytes of a table that is sanitized.
         slowest_upload: seconds in which the whole of it has to arrive.
         most_jobs: tables that may be under way, or wait to be fetched, at a time.
+        most_jobs_of_one: the same of one token.
         results_kept: seconds that a sanitized table waits to be fetched.
 
     >>> settings = Settings.parse('''
@@ -94,6 +96,7 @@ class Settings:
     largest_upload: int = 1_000_000_000
     slowest_upload: float = 600.0
     most_jobs: int = 4
+    most_jobs_of_one: int = 2
     results_kept: float = 3600.0
 
     @classmethod
@@ -138,7 +141,7 @@ class Settings:
             raise ArgumentError("the settings offer nothing: add [mechanisms.NAME] or [tables.NAME]")
         tokens = base / tree.pop("tokens")
         for name, value in tree.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise ArgumentError(f"{name} is a positive number, not {value!r}")
         return cls(ledger, tokens, mechanisms, tables, **tree)
 
@@ -154,7 +157,7 @@ def _mechanism(name: str, tree: dict[str, Any], folder: Path) -> OfferedMechanis
     where = f"[mechanisms.{name}]"
     given = dict(tree)
     releases = given.pop("releases", None)
-    if isinstance(releases, bool) or not isinstance(releases, int | float) or not releases > 0:
+    if isinstance(releases, bool) or not isinstance(releases, int | float) or not 0 < releases < math.inf:
         raise ArgumentError(f"{where}: releases = how many values of one subject may be released in all")
     try:
         if "policy" in given:

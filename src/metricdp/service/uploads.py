@@ -56,7 +56,9 @@ def add_uploads(app: FastAPI, settings: Settings, verbs: Verbs, jobs: TableJobs,
         work = verbs.sanitizing(token, table, key)
         job = jobs.begin(token.name, form)
         if job is None:
-            raise HTTPException(429, "as many tables are under way as may be", {"Retry-After": "10"})
+            raise HTTPException(
+                429, "as many tables are under way, or wait to be fetched, as may be", {"Retry-After": "10"}
+            )
         try:
             await _store(request.stream(), job.source, settings.largest_upload, settings.slowest_upload)
         except BaseException:

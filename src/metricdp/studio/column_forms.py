@@ -74,6 +74,8 @@ class _ColumnForm:
 
     def __init__(self, name: str, policy: Callable[[], PolicyText], write: Callable[[PolicyText], None]) -> None:
         self._name, self._policy, self._write = name, policy, write
+        self._error: Any = None
+        self._answers: dict[str, Any] = {}
         shown, kind = visible_name(name), self._entry.get("type", OPEN)
         options = {one: _MEANINGS.get(one, one) for one in (OPEN, *TYPES.names)}
         with ui.element("section").classes("entry") as self.place:
@@ -106,8 +108,7 @@ class _ColumnForm:
         """The questions of the column's type: the rest of the form stays, and the keyboard where it is."""
         entry = self._entry
         kind = entry.get("type", OPEN)
-        self._error: Any = None
-        self._answers: dict[str, Any] = {}
+        self._error, self._answers = None, {}
         self._fields.clear()
         with self._fields:
             for question in TYPES[kind].questions if kind in TYPES else ():

@@ -36,6 +36,7 @@ largest_request = 20000
 slowest_request = 2
 largest_upload = 50000
 slowest_upload = 2
+most_jobs_of_one = 3
 [mechanisms.place]
 metric = "ln 2/200 great_circle"
 releases = 3

@@ -1,6 +1,7 @@
 """The client against a real server."""
 
 import contextlib
+import json
 import socket
 import threading
 
@@ -63,6 +64,43 @@ def answering(*replies):
 def test_an_answer_that_is_none_or_breaks_off(reply):
     with answering(reply) as (url, _), pytest.raises(ServiceError):
         Client(url, "token", timeout=5).balance()
+
+
+def test_an_answer_without_what_was_asked():
+    reply = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"result":{}}'
+    with answering(reply) as (url, _), pytest.raises(ServiceError, match="no service of metricdp"):
+        Client(url, "token", timeout=5).release("place", "rider", [1])
+
+
+def told(result):
+    content = json.dumps({"result": result}).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
+
+
+def test_a_connection_that_breaks_off_loses_no_table_that_was_charged(tmp_path):
+    running = {"job": "1", "state": "running", "rows": 0, "total": None, "error": None}
+    half = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
+    replies = (told(running), b"", told(running | {"state": "done"}), half, half[:-2] + b"abcde")
+    source, out = tmp_path / "people.csv", tmp_path / "out.parquet"
+    source.write_text("a\n1\n")
+    with answering(*replies) as (url, sent):
+        Client(url, "token", timeout=5, pause=0.01).sanitize("people", source, out)
+    assert out.read_bytes() == b"abcde"
+    assert [line.split()[1] for line in sent[1:]] == [b"/jobs/1"] * 2 + [b"/jobs/1/result"] * 2
+    with answering(told(running), *[half] * 4) as (url, _), pytest.raises(ServiceError):
+        Client(url, "token", timeout=5, pause=0.01).sanitize("people", source, tmp_path / "none.parquet")
+    assert not (tmp_path / "none.parquet").exists()
+
+
+def test_a_service_on_this_machine_is_asked_past_any_proxy(monkeypatch):
+    """The proxy of the environment would be told the token and the secrets."""
+    with answering(b"") as (proxy, stolen), answering(told({"released": [1]})) as (url, _):
+        monkeypatch.setenv("http_proxy", proxy)
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert Client(url, "token", timeout=5).release("place", "rider", [1]) == [1]
+        with pytest.raises(ServiceError):
+            Client("http://elsewhere.example", "token", timeout=5).balance()
+    assert len(stolen) == 1
 
 
 def test_the_token_is_sent_to_no_other_address():

@@ -22,6 +22,8 @@ releases = 3
         ("format = 1", "format = 1\nquantom = 2", "no setting 'quantom'"),
         ("format = 1", "format = 1\nquantum = 0", "positive"),
         ("format = 1", "format = 1\nquantum = true", "positive"),
+        ("format = 1", "format = 1\nmost_jobs = inf", "positive"),
+        ("releases = 3", "releases = inf", "releases"),
         ('ledger = "spent.db"', "", "ledger"),
         ("releases = 3", "", "releases"),
         ("releases = 3", "releases = -1", "releases"),

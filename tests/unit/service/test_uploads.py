@@ -145,10 +145,12 @@ def test_a_hundred_slow_requests_stop_nobody_and_end(service):
 
 
 def test_more_than_so_many_at_a_time_are_refused(service):
-    jobs = [begun(service, body=b"sex,age\nF,999\n") for _ in range(4)]
+    jobs = [begun(service, body=b"sex,age\nF,999\n") for _ in range(3)]
     for job in jobs:
         ended(service, job)
-    assert send(service)[0] == 429
+    assert send(service)[0] == 429, "one token leaves a place for others"
+    begun(service, who="bob")
+    assert send(service, who="bob")[0] == 429
     service.call("ann", "DELETE", f"/jobs/{jobs[0]}")
     begun(service)
 
@@ -175,6 +177,21 @@ def test_the_client_sends_waits_and_writes(service, tmp_path):
     with pytest.raises(ServiceError, match="ColumnError"):
         client.sanitize("people", source, tmp_path / "no.parquet")
     assert not (tmp_path / "no.parquet").exists()
+
+
+def test_an_output_that_cannot_be_is_refused_before_anything_is_charged(service, tmp_path):
+    """The table had been charged and made, and was lost."""
+    from metricdp.errors import FileError
+    from metricdp.service import Client
+
+    source, out = tmp_path / "up.csv", tmp_path / "down.parquet"
+    source.write_bytes(PEOPLE)
+    out.write_text("mine")
+    client = Client(f"http://127.0.0.1:{service.port}", service.tokens["ann"], pause=0.02)
+    for bad in (out, tmp_path / "nowhere" / "down.parquet"):
+        with pytest.raises(FileError):
+            client.sanitize("people", source, bad)
+    assert (charges(service), out.read_text()) == (0, "mine")
 
 
 @pytest.mark.parametrize("asked", ["bytes=0-10", "bytes=99999999-"])

@@ -133,8 +133,8 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) ->
 
 
 def _amount(found: TableAnswer) -> str:
-    exact = not found.error_bar and isinstance(found.value, float)
-    return (rounded(float(found.value)) if exact else found.words) + ("" if found.tells else " ?")
+    exact = isinstance(found.value, float) and not found.error_bar
+    return (rounded(found.value) if exact else found.words) + ("" if found.tells else " ?")
 
 
 def _promise(answers: TableAnswers) -> str:
