@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -88,10 +88,14 @@ def register_duckdb(
     structs = dict.fromkeys(
         f"STRUCT({', '.join(f'{_quoted(part)} DOUBLE' for part in column.columns)})" for column in places
     )
-    overloads = []
-    for number, kind in enumerate((*_TYPES, *structs)):
-        inner = f"_{name}_{number}"
-        _replace(connection, duckdb, inner, calls.release, [kind, "VARCHAR", "VARCHAR"], kind)
+    overloads, kinds = [], (*_TYPES, *structs)
+    prefix = _free_prefix(connection, duckdb, name)
+    for number, kind in enumerate(kinds):
+        inner = f"{prefix}_{number}"
+        connection.create_function(
+            inner, calls.release, [kind, "VARCHAR", "VARCHAR"], kind, type="arrow", null_handling="special",
+            exception_handling="default", side_effects=True,
+        )  # fmt: skip
         overloads.append(f"(value {kind}, part) as {inner}(value, part, null::varchar)")
         overloads.append(f"(value {kind}, part, key) as {inner}(value, part, coalesce(key::varchar, ''))")
     known = {row[0] for row in connection.execute("select upper(type_name) from duckdb_types()").fetchall()}
@@ -177,13 +181,20 @@ def _delta(private: InPlace, times: int) -> Fraction:
     return min(private.price.delta * times, Fraction(1))
 
 
-def _replace(connection: Any, duckdb: Any, name: str, call: Callable[..., Any], takes: list[str], gives: str) -> None:
-    """Create a function, in place of an earlier one of the same name."""
-    with contextlib.suppress(duckdb.Error):  # there may be none
-        connection.remove_function(name)
-    connection.create_function(
-        name, call, takes, gives, type="arrow", null_handling="special", exception_handling="default", side_effects=True
-    )
+def _free_prefix(connection: Any, duckdb: Any, name: str) -> str:
+    """What the functions behind the name are called: other connections to a database, and cursors, see them too.
+
+    Those that this connection had before are removed.
+    """
+    for number in itertools.count(1):
+        prefix = f"_{name}_{number}"
+        with contextlib.suppress(duckdb.Error):  # those that are not there, or another connection's
+            for kind in itertools.count():
+                connection.remove_function(f"{prefix}_{kind}")
+        taken = "select count(*) from duckdb_functions() where function_name = ?"
+        if not connection.execute(taken, [f"{prefix}_0"]).fetchone()[0]:
+            return prefix
+    raise AssertionError  # there is a free one
 
 
 def _quoted(name: str) -> str:

@@ -180,6 +180,22 @@ class LedgerReader:
         """End the connections of this process; they come back when they are needed."""
         self._store.close()
 
+    def __copy__(self) -> Self:
+        """The same ledger: it is a place, and no value."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        """The same ledger, also where scikit-learn clones what holds it."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """A ledger is open in one process.
+
+        Raises:
+            ArgumentError: always, with what to do.
+        """
+        raise ArgumentError("a ledger is open in one process: what runs in several, or is stored, gets its address")
+
     def __enter__(self) -> Self:
         return self
 

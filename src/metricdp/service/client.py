@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -92,7 +93,7 @@ class Client:
             try:
                 while job["state"] in ("uploading", "running"):
                     time.sleep(self.pause)
-                    job = self._again(lambda place=f"/jobs/{job['job']}": self._call("GET", place))
+                    job = self._again(partial(self._call, "GET", f"/jobs/{job['job']}"))
                     if progress is not None:
                         progress(job["rows"], job["total"])
                 if job["error"] is not None:
@@ -100,7 +101,7 @@ class Client:
                 place = f"/jobs/{job['job']}/result"
             except (LookupError, TypeError):
                 raise _not_ours() from None
-            self._again(lambda: self._fetch(place, temporary))
+            self._again(partial(self._fetch, place, temporary))
 
     def verify(self, channel: dict[str, Any], metric: str) -> dict[str, Any]:
         """Whether a channel keeps a metric."""

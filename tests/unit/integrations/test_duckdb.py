@@ -166,3 +166,18 @@ def test_a_second_policy_takes_the_place_of_the_first(connection, policy):
     connection.sql("select metricdp(1::double, 'pay')").fetchall()
     with pytest.raises(duckdb.Error, match="no column of that name"):
         connection.sql("select metricdp(1::double, 'income')").fetchall()
+
+
+def test_a_cursor_and_another_connection_have_a_function_of_their_own(policy, tmp_path):
+    """To register it a second time ended in an error of DuckDB's catalog."""
+    first = duckdb.connect(tmp_path / "staff.duckdb")
+    second = duckdb.connect(tmp_path / "staff.duckdb")
+    pay = {"format": 2, "columns": {"pay": {"type": "number", "within": "1000 dollars"}}}
+    for made, rules in ((first, policy), (first.cursor(), policy), (second, pay), (first, policy)):
+        register_duckdb(made, rules)
+        column = "income" if rules is policy else "pay"
+        assert len(made.sql(f"select metricdp(1::double, '{column}')").fetchall()) == 1
+    with pytest.raises(duckdb.Error, match="no column of that name"):
+        second.sql("select metricdp(1::double, 'income')").fetchall()
+    second.close()
+    first.close()

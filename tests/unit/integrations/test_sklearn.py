@@ -1,13 +1,15 @@
 """The transformer, in pipelines of scikit-learn."""
 
+import pickle
+
 import pandas
 import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from metricdp.errors import ArgumentError, BudgetError, PolicyError
@@ -71,3 +73,16 @@ def test_what_has_no_names_or_others_is_refused(frame, strict):
         PrivateTransformer(RULES).fit(frame.assign(name="x"))
     with pytest.raises(PolicyError, match="requires a ledger"):
         PrivateTransformer(strict).fit(frame)
+
+
+def test_a_ledger_is_charged_through_clones_and_a_grid_search(frame, columns, ledger, charges, policy):
+    """To clone a transformer with an open ledger ended in an error about locks."""
+    private = PrivateTransformer(policy, ledger, "staff")
+    assert clone(private).ledger is ledger
+    with pytest.raises(ArgumentError, match="gets its address"):
+        pickle.dumps(private)
+    staff = pandas.DataFrame(columns)
+    model = make_pipeline(private, make_column_transformer(("drop", ["team"]), remainder="passthrough"), Ridge())
+    search = GridSearchCV(model, {"ridge__alpha": [1]}, cv=[([0, 1], [2, 3])], refit=False, error_score="raise")
+    search.fit(staff, [1, 2, 3, 4])
+    assert charges() == 2, "one to learn and one to score"

@@ -133,8 +133,10 @@ def _aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) ->
 
 
 def _amount(found: TableAnswer) -> str:
-    exact = isinstance(found.value, float) and not found.error_bar
-    return (rounded(found.value) if exact else found.words) + ("" if found.tells else " ?")
+    mark = "" if found.tells else " ?"
+    if isinstance(found.value, float) and not found.error_bar:
+        return f"{rounded(found.value)}{mark}"
+    return f"{found.words}{mark}"
 
 
 def _promise(answers: TableAnswers) -> str:
