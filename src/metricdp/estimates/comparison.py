@@ -17,7 +17,7 @@ from metricdp.errors import ArgumentError
 from metricdp.estimates.asking import estimate
 from metricdp.estimates.before_after import ColumnPicture, pictures_of
 from metricdp.estimates.released_table import ReleasedTable, read_released
-from metricdp.estimates.results import Estimate, Estimates, shown
+from metricdp.estimates.results import Estimate, Estimates, aligned, shown
 from metricdp.estimates.selects import answer_select
 from metricdp.exact.arrays import Floats
 from metricdp.policies.column_type import ColumnType
@@ -107,15 +107,17 @@ class ReleaseComparison:
         return lines
 
     def __str__(self) -> str:
-        lines = [line[1:] for line in self.table()]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-        rows = [
-            "  ".join(cell.ljust(width) if not place else cell.rjust(width)
-                      for place, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
-            for line in lines
-        ]  # fmt: skip
+        lines = self.table()
+        head, *rows = aligned([line[1:] for line in lines], 1)
+        asked = [line[0] for line in lines[1:]]
+        if len(set(asked)) > 1:  # the same thing may be asked of other rows
+            rows = [
+                text
+                for place, row in enumerate(rows)
+                for text in ([row] if place and asked[place] == asked[place - 1] else ["", asked[place], row])
+            ]
         moved = [f"{one.name}: {one.words}" for one in self.moved]
-        return "\n".join([WARNING, "", *rows, "", *moved, *(f"- {note}" for note in self.notes)])
+        return "\n".join([WARNING, "", head, *rows, "", *moved, *(f"- {note}" for note in self.notes)])
 
     def to_json(self) -> dict[str, Any]:
         """As plain values for JSON."""
@@ -270,18 +272,20 @@ def _moved(column: ColumnType, before: pa.Table, after: pa.Table, in_order: bool
         mechanism: Any = column.mechanism
         numbers = getattr(mechanism, "numbers", mechanism)  # of those that are not released as missing
         shares = tuple((share, float(numbers.radius(share))) for share in _SHARES)
-        return MovedColumn(name, f"rows move by {_far(column, shares)}, by the law of the noise", shares, False)
+        return MovedColumn(name, f"{_far(column, shares)} (by the law of the noise)", shares, False)
     apart = _apart(column, before, after)
     if not len(apart):
         return MovedColumn(name, "every value is missing", (), True)
     shares = tuple((share, float(np.quantile(apart, share))) for share in (*_SHARES, 1.0))
-    return MovedColumn(name, f"rows moved by {_far(column, shares)}", shares, True)
+    return MovedColumn(name, _far(column, shares), shares, True)
 
 
 def _far(column: ColumnType, shares: Sequence[tuple[float, float]]) -> str:
     say = column.measure.say
-    told = [f"{say(float(f'{far:.3g}'))} at most for {share:.0%}" for share, far in shares]
-    return ", ".join(told)
+    half, *others = [say(float(f"{far:.3g}")) for _, far in shares]
+    names = ["the one that moves most" if share == 1 else f"{share:.0%}" for share, _ in shares[1:]]
+    told = ", ".join(f"{name} by {far}" for name, far in zip(names, others, strict=True))
+    return f"half of the rows move by {half} at most, {told}"
 
 
 def _changed(column: OneOf, before: pa.Table, after: pa.Table, in_order: bool) -> MovedColumn:
@@ -293,7 +297,9 @@ def _changed(column: OneOf, before: pa.Table, after: pa.Table, in_order: bool) -
         places = column.released_places(before[name].combine_chunks())
         shares = np.bincount(places, minlength=len(law.matrix)) / max(1, len(places))
         changed = float(1 - shares @ np.diag(law.matrix))
-        return MovedColumn(name, f"{changed:.1%} of the rows change, by the law of the noise", ((0.0, changed),), False)
+        return MovedColumn(
+            name, f"{changed:.1%} of the rows change (by the law of the noise)", ((0.0, changed),), False
+        )
     one, two = (column.released_places(table[name].combine_chunks()) for table in (before, after))
     changed = float(np.mean(one != two)) if len(one) else 0.0
     return MovedColumn(name, f"{changed:.1%} of the rows changed", ((0.0, changed),), True)

@@ -111,7 +111,7 @@ class GroupNumbers:
         if math.isfinite(ends[0]):
             guess = min(max(guess, ends[0]), ends[1])
         if share.low <= 0 or part <= 0:
-            why = "Too few rows are left to tell how many belong to the group, so their average is not known."
+            why = "The rows do not tell whether anybody belongs to the group at all, and so nothing of its average."
             return self._unknown(naive.mean(name), ends, why)
 
         def about(centre: float) -> LinearAnswer:

@@ -67,11 +67,10 @@ def notes_on(
             law = counted.laws.get(name)
             if isinstance(law, LineLaw):
                 unit = law.column.measure.say(float(f"{law.scale:.2g}"))
-                alone = f"; noise alone moves the value by {shown(scale * found.noise)}" if found.noise else ""
                 notes.append(
-                    f"{name}: the level hides detail finer than about {unit}. Whether values lie just before or just "
-                    f"after the place that the question asks about cannot be told, and that is most of the interval"
-                    f"{alone}. The value is good where nothing special happens within {unit} of that place."
+                    f"{name}: the level hides detail finer than about {unit}. How many rows lie just before the border "
+                    "that is asked about, and how many just after it, cannot be told, and that is most of the interval. "
+                    "The corrected value is good where rows are spread evenly around the border."
                 )
     if naive is not None and width > 0 and as_good(abs(naive - value), scale * found.noise, confidence):
         notes.append(AS_GOOD)

@@ -26,6 +26,9 @@ ONE_ROW = "One row tells nothing of how far the values of the population are spr
 
 CHOSEN = "Noise that lifts a value also gets it chosen: the intervals are wider than others, to make up for that."
 
+_NAMED = 4
+"""So many answers at most are named beside a note that is about them."""
+
 _TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
 
 
@@ -219,9 +222,26 @@ class Estimates:
         """Every note once: of the whole, then of single answers."""
         return tuple(dict.fromkeys([*self.notes, *(note for one in self for note in one.notes)]))
 
+    def _said_notes(self) -> list[str]:
+        """The same with the answers that each is about, where it is not about all of them."""
+        about: dict[str, list[str]] = {}
+        for labels, row in zip(self.groups, self.found, strict=True):
+            for name, one in zip(self.names, row, strict=True):
+                for note in dict.fromkeys(one.notes):
+                    about.setdefault(note, []).append(", ".join([*labels, name] if len(self.names) > 1 else labels))
+        said = [*dict.fromkeys(self.notes)]
+        for note, whose in about.items():
+            if note in said:
+                continue
+            which = "; ".join(whose) if len(whose) <= _NAMED else f"{len(whose)} of the {len(self)} answers"
+            said.append(note if len(whose) == len(self) else f"Of {which}: {note}")
+        if len(self) == 1 and self.only.conservative and self.only.noise:
+            said.append(f"Noise alone moves the value by {shown(self.only.noise)}.")
+        return said
+
     def __str__(self) -> str:
         rendered = aligned(self.table(), len(self.group_names) + 1)
-        return "\n".join([*rendered, *(f"- {note}" for note in self.all_notes())])
+        return "\n".join([*rendered, *(f"- {note}" for note in self._said_notes())])
 
     def to_json(self) -> dict[str, Any]:
         """As plain values for JSON."""
@@ -244,7 +264,7 @@ class Estimates:
         first, *rest = self.table()
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in first)
         body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in rest)
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.all_notes())
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self._said_notes())
         return f"<table><tr>{head}</tr>{body}</table><ul>{notes}</ul>"
 
 

@@ -31,7 +31,7 @@ def test_a_comparison_is_printed_with_its_warning(folder):
     assert found.exit_code == 0, found.output
     assert found.stdout.startswith("NOT TO BE RELEASED")
     assert "female: count(*)" in found.stdout
-    assert "income: rows move by" in found.stdout
+    assert "income: half of the rows move by" in found.stdout
 
 
 @pytest.mark.long

@@ -96,7 +96,16 @@ def test_rows_in_another_order_are_told_by_the_law(secrets):
     moved = {one.name: one for one in compare(secrets, released).moved}
     assert not moved["age"].measured
     assert moved["health"].shares[0][1] == pytest.approx(1 / 3)
+    assert moved["age"].words.startswith("half of the rows move by 3 at most, 95% by ")
     assert "by the law of the noise" in moved["age"].words
+
+
+def test_questions_are_told_apart_where_there_are_several(secrets, released):
+    questions = ["select count(*) where health = 'poor'", "select count(*) where health = 'fair'"]
+    lines = str(compare(secrets, released, questions)).splitlines()
+    for question in questions:
+        assert lines[lines.index(question) + 1].startswith("count(*)")
+    assert questions[0] not in str(compare(secrets, released, questions[:1]))
 
 
 def test_pictures_have_the_secret_the_release_and_the_correction(secrets, released):
