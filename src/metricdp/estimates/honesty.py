@@ -69,7 +69,7 @@ def notes_on(
                 unit = law.column.measure.say(float(f"{law.scale:.2g}"))
                 notes.append(
                     f"{name}: the level hides detail finer than about {unit}. How many rows lie just before the border "
-                    "that is asked about, and how many just after it, cannot be told, and that is most of the interval. "
+                    "that is asked about, and how many just after it, cannot be told: that is most of the interval. "
                     "The corrected value is good where rows are spread evenly around the border."
                 )
     if naive is not None and width > 0 and as_good(abs(naive - value), scale * found.noise, confidence):

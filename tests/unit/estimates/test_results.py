@@ -34,6 +34,6 @@ def test_many_groups_say_once_what_the_level_hides():
 
 
 def test_a_page_of_a_notebook_names_the_answers_too():
-    found = (tuple([Estimate(1.0, (0.0, 2.0), None, notes=("wide",))]), tuple([Estimate(1.0, (0.0, 2.0), None)]))
+    found = ((Estimate(1.0, (0.0, 2.0), None, notes=("wide",)),), (Estimate(1.0, (0.0, 2.0), None),))
     page = Estimates("q", ("kind",), (("<a>",), ("b",)), ("count(*)",), found, 9)._repr_html_()
     assert "<li>Of &lt;a&gt;: wide</li>" in page
