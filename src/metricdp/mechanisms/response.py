@@ -116,8 +116,12 @@ class RandomizedResponse(Mechanism):
 
     def truth(self) -> arb:
         """The probability of telling the truth, as a ball at the working precision."""
-        others = len(self.values) - 1
-        return 1 - others * ball(1 - self.delta) / (others + self.epsilon.ball().exp())
+        return 1 - (len(self.values) - 1) * self._lie()
+
+    def _lie(self) -> arb:
+        """p; by ``exp(-epsilon)``, since balls hold no exponential of 1e300."""
+        decay = (-self.epsilon.ball()).exp()
+        return ball(1 - self.delta) * decay / ((len(self.values) - 1) * decay + 1)
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a tuple is one label, a list holds several."""
@@ -153,7 +157,7 @@ class RandomizedResponse(Mechanism):
         growth = rational_exponential(self.epsilon)
         lie = None if growth is None else (1 - self.delta) / (others + growth)
         rational = None if lie is None else lambda: spread(1 - others * lie, lie)
-        least = log2_below(lambda: ball(1 - self.delta) / (others + self.epsilon.ball().exp()))
+        least = log2_below(self._lie)
         return Law(rows, self.values, fixed, least, rational)
 
     @at_distance
@@ -275,7 +279,8 @@ class SetResponse(Mechanism):
 
     def flip(self) -> arb:
         """The probability of a flip, as a ball at the working precision."""
-        return 1 / (1 + self.metric.level.ball().exp())
+        decay = (-self.metric.level.ball()).exp()
+        return decay / (1 + decay)
 
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a set gives a set, a list of sets a list of sets."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import metricdp as mdp
@@ -442,3 +443,13 @@ def test_dates_with_nulls():
     released = mechanism.release(np.array([day, None] * 500, dtype="M8[D]"))
     assert released.dtype == np.dtype("M8[D]")
     assert np.isnat(released).any()
+
+
+@pytest.mark.skipif(not hasattr(pl, "Float16"), reason="this Polars has no floats of 16 bits")
+def test_floats_of_16_bits_of_polars_keep_their_type():
+    secrets = pl.Series("x", [1.0, 2.0], dtype=pl.Float16)
+    for mechanism in (
+        mdp.laplace(m.absolute(), resolution=1),
+        mdp.laplace(m.nullable(m.absolute(), 20), bounds=(0, 10)),
+    ):
+        assert mechanism.release(secrets).dtype == pl.Float16

@@ -208,3 +208,12 @@ def test_a_set_of_another_class_is_refused():
     for bad in (Hidden([1]), pair(1, 300), np.array(1)):
         refused(NUMBERED, [[1], bad], KindError, 1, "a set is wanted")
     refused(NUMBERED, np.array(["a"]), KindError, 0, "a set is wanted")
+
+
+@pytest.mark.parametrize("level", [1e300, 1e20, mdp.ln(10**4000)], ids=str)
+def test_levels_of_which_no_ball_holds_the_exponential(level):
+    """They used to end in an error of Python's, at the first release."""
+    assert mdp.randomized_response("abc", level).release(["a", "c"] * 20) == ["a", "c"] * 20
+    assert mdp.set_response("ab", level).release([{"a"}, {"b"}]) == [{"a"}, {"b"}]
+    null = mdp.metrics.nullable(mdp.metrics.absolute(), 20)
+    assert mdp.laplace(level * null, bounds=(0, 10), resolution=1).release([None, 5, 7]) == [None, 5, 7]

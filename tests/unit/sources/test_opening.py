@@ -307,6 +307,14 @@ def test_a_relation_whose_columns_differ_in_capitals_alone_is_refused(names):
         assert opened.read(f'select max("É") as most from {opened.relation}') == {"most": [1]}
 
 
+def test_a_relation_whose_connection_is_closed():
+    connection = duckdb.connect()
+    relation = connection.sql("select 1 as pay")
+    connection.close()
+    with pytest.raises(DataError, match="the engine could not read the table"):
+        open_table(relation)
+
+
 def test_words_that_are_views_are_asked_about():
     words = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(["F", "M", None], pa.string_view()))
     with open_sql(pa.table({"sex": words}), Declared({"sex": pa.string()})) as table:

@@ -76,12 +76,12 @@ class NullableLaplace(Mechanism):
 
     def false_null(self) -> arb:
         """p: the probability that a number is released as null."""
-        far, half = self._null_distance(), self._half_width()
-        return (far - half).expm1() / (2 * far - half).expm1()
+        return (-self._null_distance()).exp() * self.true_null()
 
     def true_null(self) -> arb:
-        """q: the probability that null is released as null."""
-        return self._null_distance().exp() * self.false_null()
+        """q: the probability that null is released as null; by powers of 1/e, since no ball holds exp(1e300)."""
+        far, half = self._null_distance(), self._half_width()
+        return (half - far).expm1() / (half - 2 * far).expm1()
 
     @property
     def takes_dates(self) -> bool:

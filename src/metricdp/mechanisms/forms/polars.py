@@ -30,6 +30,7 @@ from metricdp.mechanisms.forms.plain import from_values
 __all__ = ["from_polars", "is_polars", "is_polars_frame"]
 
 _EXACT = Context(prec=400)
+_FLOATS = {"Float16": np.float16, "Float32": np.float32}
 
 
 def is_polars(secrets: Any) -> bool:
@@ -102,7 +103,7 @@ class _Typed:
             return polars.Series(values.astype(np.int32) if dtype == polars.Date else values).cast(dtype)
         if dtype.is_integer() and width.denominator == 1:
             return polars.Series(Grid.of(width).whole_values(cells))
-        floats = np.dtype(np.float32) if dtype == polars.Float32 else np.dtype(np.float64)
+        floats = np.dtype(_FLOATS.get(str(dtype), np.float64))
         return polars.Series(Floating(floats).give(cells, width, None))
 
     def _decimals(self, cells: Integers, width: Fraction, missing: Missing | None) -> list[Decimal | None]:

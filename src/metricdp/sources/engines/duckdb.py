@@ -53,7 +53,11 @@ ENGINE = DuckDB()
 
 
 def _of_relation(relation: Any) -> OpenTable:
-    _check_capitals(relation.columns)
+    try:
+        names, schema = relation.columns, _reader(relation.limit(0), 1).schema
+    except Exception as error:  # its connection may be closed, or broken
+        raise scrubbed(error, UNREADABLE) from None
+    _check_capitals(names)
 
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         chosen = relation if columns is None else relation.select(*map(SqlDialect().quoted, columns))
@@ -69,7 +73,7 @@ def _of_relation(relation: Any) -> OpenTable:
             owners=lambda name: _most_rows(read([name]), name),
         )
 
-    return OpenTable(_reader(relation.limit(0), 1).schema, None, read, stable=False, counted=counted)
+    return OpenTable(schema, None, read, stable=False, counted=counted)
 
 
 def _check_capitals(names: Sequence[str]) -> None:
