@@ -10,6 +10,7 @@ import io
 import traceback
 from decimal import Decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -240,6 +241,19 @@ def test_bounds_as_wide_as_64_bits_take_every_secret_between_them(missing):
             assert out.count(secret) > 50
     beyond = 'type = "integer"\nepsilon = 1\nbounds = [-9223372036854775818, -9223372036854775798]\nmissing = "refuse"'
     assert set(released(beyond, pa.array([-(2**63)] * 50)).to_pylist()) <= set(range(-(2**63), -(2**63) + 11))
+
+
+@pytest.mark.parametrize("shape", ["{0}", "{{'n': {0}}}", "[{0}]"])
+def test_integers_of_128_bits_without_a_sign_do_not_wrap(shape):
+    """Beyond 2^127 DuckDB gives them to Arrow as negative numbers: two neighbours came out at either end."""
+    column = shape.format(f"{2**127}::uhugeint")
+    entry = 'type = "number"\nepsilon = 1\nper = "1e30"\nresolution = "1e28"' if shape == "{0}" else 'type = "keep"'
+    rules = f'format = 2\n[columns.x]\n{entry}\n[columns.y]\ntype = "boolean"\nepsilon = 1'
+    for dry_run in (True, False):
+        with pytest.raises(ColumnError, match="column 'x': DuckDB gives out integers of 128 bits without a sign"):
+            sanitize(duckdb.sql(f"select {column} as x, true as y"), Policy.parse(rules), dry_run=dry_run)
+    dropped = Policy.parse('format = 2\n[columns]\nx = "drop"\n[columns.y]\ntype = "boolean"\nepsilon = 1')
+    assert sanitize(duckdb.sql(f"select {column} as x, true as y"), dropped).table.num_rows == 1
 
 
 # Every Arrow type, with missing and outside values.

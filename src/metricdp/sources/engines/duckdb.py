@@ -55,17 +55,22 @@ ENGINE = DuckDB()
 def _of_relation(relation: Any) -> OpenTable:
     try:
         names, schema = relation.columns, _reader(relation.limit(0), 1).schema
+        types = dict(zip(names, map(str, relation.types), strict=True))
     except Exception as error:  # its connection may be closed, or broken
         raise scrubbed(error, UNREADABLE) from None
     _check_capitals(names)
+    wrapped = {name: ColumnError(name, _WRAPS) for name, kind in types.items() if "UHUGEINT" in kind}
 
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        for name in names if columns is None else columns:
+            if name in wrapped:
+                raise wrapped[name]
         chosen = relation if columns is None else relation.select(*map(SqlDialect().quoted, columns))
         return iter(_reader(chosen, BATCH_ROWS))
 
     @contextmanager
     def counted() -> Iterator[SqlTable]:
-        columns = tuple((name, _type(str(kind))) for name, kind in zip(relation.columns, relation.types, strict=True))
+        columns = tuple((name, _type(kind)) for name, kind in types.items())
         yield SqlTable(
             _VIEW,
             columns,
@@ -73,7 +78,10 @@ def _of_relation(relation: Any) -> OpenTable:
             owners=lambda name: _most_rows(read([name]), name),
         )
 
-    return OpenTable(schema, None, read, stable=False, counted=counted)
+    return OpenTable(schema, None, read, stable=False, unreadable=wrapped, counted=counted)
+
+
+_WRAPS = KindError("DuckDB gives out integers of 128 bits without a sign wrapped around; cast them to HUGEINT")
 
 
 def _check_capitals(names: Sequence[str]) -> None:
