@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["as_figure", "as_mapping", "as_numbers", "as_panel", "as_picture"]
+__all__ = ["as_figure", "as_mapping", "as_numbers", "as_panel", "as_picture", "plain_numbers"]
 
 _Picture = TypeVar("_Picture")
 
@@ -51,6 +52,15 @@ def as_numbers(given: Any, function: str) -> Floats:
         raise ArgumentError(
             f"{function} wants a list of numbers, not {type(given).__name__}, or one with others in it"
         ) from None
+
+
+def plain_numbers(numbers: Floats) -> list[float | None]:
+    """Numbers for JSON, which knows neither NaN nor infinity: None where there are these.
+
+    >>> plain_numbers(np.array([1.0, np.nan]))
+    [1.0, None]
+    """
+    return [value if math.isfinite(value) else None for value in numbers.tolist()]
 
 
 def as_picture(thing: Any, kind: type[_Picture], function: str, example: str, *details: Any) -> _Picture:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.plots.canvas import require_matplotlib
-from metricdp.plots.svg import ACCENT, INK, MARK
+from metricdp.plots.svg import ACCENT, INK, MARK, literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,14 +35,14 @@ def before_and_after(columns: Mapping[str, tuple[NDArray[Any], NDArray[Any], str
     """
     rows = (len(columns) + 1) // 2
     figure = require_matplotlib()(figsize=(9, 0.6 + 2.7 * rows), layout="constrained")
-    figure.suptitle(title, fontsize=13, color=INK)
+    figure.suptitle(literal(title), fontsize=13, color=INK)
     for number, (name, (before, after, unit)) in enumerate(columns.items(), start=1):
         axes = figure.add_subplot(rows, min(2, len(columns)), number)
         low, high = np.percentile(np.concatenate([before, after]).astype(np.float64), [0.5, 99.5])
         bins = _bins(before, after, low, high)
         axes.hist(before.tolist(), bins.tolist(), color=ACCENT, alpha=0.35, label="secret")
         axes.hist(after.tolist(), bins.tolist(), color=MARK, histtype="step", linewidth=1.6, label="released")
-        axes.set_xlabel(f"{name}, {unit}", color=INK)
+        axes.set_xlabel(literal(f"{name}, {unit}"), color=INK)
         axes.set_yticks([])
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from metricdp.plots.canvas import require_matplotlib
-from metricdp.plots.svg import ACCENT, INK, MARK
+from metricdp.plots.svg import ACCENT, INK, MARK, literal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ def bound_figure(
     'scale at least'
     """
     figure = require_matplotlib()(figsize=(9, 3), layout="constrained")
-    figure.suptitle(title, fontsize=12, color=INK)
+    figure.suptitle(literal(title), fontsize=12, color=INK)
     left, right = figure.subplots(1, 2)
     left.plot([calls for calls, _ in trace], [bound for _, bound in trace], color=ACCENT, linewidth=1.8)
     left.axhline(1.0, color=MARK, linewidth=1.2, linestyle="--")

@@ -203,7 +203,7 @@ def words_of(figure: Figure) -> str:
     figure = as_figure(figure, "words_of")
     told = [_WORDS.get(axes) or _by_its_labels(axes) for axes in figure.axes if axes.get_label() != "<colorbar>"]
     title = figure.get_suptitle()
-    return " ".join(part for part in [f"{title}." if title else "", *told] if part)
+    return visible(" ".join(part for part in [f"{title}." if title else "", *told] if part))
 
 
 def _by_its_labels(axes: Axes) -> str:

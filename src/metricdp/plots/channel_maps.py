@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metricdp.adversaries import as_prior
 from metricdp.channels.arguments import as_channel
 from metricdp.channels.channel import Channel
 from metricdp.errors import KindError, UnknownCategoryError
@@ -41,7 +42,7 @@ def channel_map(
     secret: Any,
     places: Mapping[Any, Sequence[float]] | None = None,
     names: Mapping[Any, str] | None = None,
-    prior: Sequence[float] | Floats | None = None,
+    prior: Any = None,
     ax: Axes | None = None,
 ) -> Figure:
     """Where one secret of a channel on a map is released: a bubble at each place, as large as it is likely.
@@ -54,7 +55,7 @@ def channel_map(
         secret: one of its inputs.
         places: two coordinates for every input and output; the labels themselves, unless given.
         names: what to call them.
-        prior: probabilities of the inputs; the dots of the places are as large.
+        prior: of the inputs, as `metricdp.adversaries.as_prior` takes it; the rings of the places are as large.
         ax: where to draw the map, without the bars beside it; a figure of its own, with them, where not given.
 
     Raises:
@@ -151,9 +152,9 @@ def _places(axes: Axes, places: Sequence[Place], sizes: Floats) -> None:
     axes.scatter(spots[:, 0], spots[:, 1], s=sizes, facecolors="none", edgecolors=_GREY, linewidths=0.8, zorder=2)
 
 
-def _ring_sizes(inputs: Sequence[Any], prior: Sequence[float] | Floats | None, scale: float) -> Floats:
-    shares = np.full(len(inputs), 1 / len(inputs)) if prior is None else np.asarray(prior, dtype=np.float64)
-    return 8 + scale * shares
+def _ring_sizes(inputs: Sequence[Any], prior: Any, scale: float) -> Floats:
+    sizes: Floats = 8 + scale * as_prior("uniform" if prior is None else prior, inputs).floats
+    return sizes
 
 
 def _flights(axes: Axes, start: Place, ends: Sequence[Place], chances: Floats, scale: float) -> None:

@@ -63,9 +63,16 @@ def distributions(
         heights = np.asarray(part, dtype=np.float64) / (np.diff(bounds) if edges is not None else 1.0)
         colour = _LOOKS[place % len(_LOOKS)]
         if place == 0:
-            axes.stairs(heights, bounds, fill=True, color=colour, alpha=0.3, label=name)
+            axes.stairs(heights, bounds, fill=True, color=colour, alpha=0.3, label=shortened(name, 40))
         else:
-            axes.stairs(heights, bounds, color=colour, linewidth=1.4, linestyle=DASHES[place - 1], label=name)
+            axes.stairs(
+                heights,
+                bounds,
+                color=colour,
+                linewidth=1.4,
+                linestyle=DASHES[(place - 1) % len(DASHES)],
+                label=shortened(name, 40),
+            )
     if labels is not None:
         step = max(1, size // 12)
         turned: dict[str, Any] = (

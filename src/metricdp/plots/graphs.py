@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metricdp.channels.arguments import ChannelLike, as_channel
 from metricdp.channels.channel import Channel
+from metricdp.errors import ArgumentError
 from metricdp.metrics.picture import GraphPicture
 from metricdp.metrics.space import Space
 from metricdp.plots.arguments import as_picture
@@ -34,7 +36,7 @@ def graph(
     *,
     places: Mapping[Any, Sequence[float]] | None = None,
     names: Mapping[Any, str] | None = None,
-    channel: Channel | None = None,
+    channel: ChannelLike | None = None,
     path: Iterable[Any] = (),
     distances: bool | None = None,
     title: str = "",
@@ -61,9 +63,9 @@ def graph(
     [[0, 1], [0, 2], [1, 3], [2, 3]]
     """
     picture = as_picture(space, GraphPicture, "graph", "a Space, such as mdp.Space.line(3)")
-    at = np.array(picture.places if places is None else [tuple(map(float, places[p])) for p in space.points])
+    at = np.array(picture.places if places is None else _places(space, places))
     called = [(names or {}).get(point, name) for point, name in zip(space.points, picture.names, strict=True)]
-    tight = _tight(space, channel)
+    tight = set() if channel is None else _tight(space, as_channel(channel, "graph", space.points))
     line = float(np.ptp(at[:, 1])) <= _FLAT * float(np.ptp(at[:, 0]))
     if line:  # whatever rounding made of it
         at[:, 1] = 0
@@ -99,7 +101,7 @@ def graph(
     axes.margins(0.12, 0.25 if line else 0.15)
     if not line:
         axes.set_aspect("equal")
-    caption = f"distances: {picture.metric}" + ("; thick: told apart as far as allowed" if channel else "")
+    caption = f"distances: {picture.metric}" + ("; thick: told apart as far as allowed" if channel is not None else "")
     axes.text(
         0.5, -0.02, literal(caption), transform=axes.transAxes, fontsize=TEXT - 1, color=INK, ha="center", va="top"
     )
@@ -139,10 +141,23 @@ def _edges(axes: Axes, picture: GraphPicture, at: Any, bends: bool, tight: set[t
         axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=2))
 
 
-def _tight(space: Space, channel: Channel | None) -> set[tuple[int, int]]:
+def _places(space: Space, places: Mapping[Any, Sequence[float]]) -> list[tuple[float, ...]]:
+    """Two coordinates for each point."""
+    found = []
+    for row, point in enumerate(space.points):
+        try:
+            found.append(tuple(map(float, places[point])))
+        except (KeyError, TypeError, ValueError):
+            found.append(())
+        if len(found[-1]) != 2:
+            raise ArgumentError(f"row {row}: the point {point!r} has no two coordinates in places")
+    return found
+
+
+def _tight(space: Space, channel: Channel) -> set[tuple[int, int]]:
     """Pairs for which some output has probabilities in the ratio exp(d), as far as floats can tell."""
-    if channel is None:
-        return set()
+    if missing := [point for point in space.points if point not in channel.inputs]:
+        raise ArgumentError(f"{missing[0]!r} is a point of the space, but not an input of the channel")
     rows = np.array([channel.matrix[channel.inputs.index(point)] for point in space.points])
     found = set()
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -37,7 +37,7 @@ def histogram(
 
     Args:
         values: numbers, or lists of them by name.
-        bins: how many, or the edges; what lies beyond the last edge is counted in the last bin, which says so.
+        bins: how many, or the edges; what lies beyond them is counted in the first or last bin, which says so.
         x: what the numbers are, with their unit.
         mark_means: whether to mark the mean of each.
         title: over the panel.
@@ -75,13 +75,16 @@ def histogram(
                     f"mean {mean:.3g}", (min(mean, edges[-1]), 1), (3, -9), xycoords=("data", "axes fraction"),
                     textcoords="offset points", fontsize=7, color=INK,
                 )  # fmt: skip
-        series.append({"name": name, "counts": counts.tolist(), "mean": mean, "largest": float(numbers.max())})
-    beyond = bool(everything.max() > edges[-1])
-    dress(axes, f"{x} (the last bar: {edges[-2]:.3g} and more)" if beyond else x, "how many", title)
+        largest = float(numbers.max()) if len(numbers) else None
+        series.append({"name": name, "counts": counts.tolist(), "mean": mean, "largest": largest})
+    beyond = [f"the first bar: {edges[1]:.3g} and less"] if everything.min() < edges[0] else []
+    beyond += [f"the last bar: {edges[-2]:.3g} and more"] if everything.max() > edges[-1] else []
+    dress(axes, f"{x} ({'; '.join(beyond)})" if beyond else x, "how many", title)
     axes.set_ylim(bottom=0)
     legend(axes)
     data = {"plot": "histogram", "x": x, "edges": edges.tolist(), "series": series}
-    told = "; ".join(f"{part['name']}, mean {part['mean']:.3g}" for part in series)
+    means = ["empty" if part["mean"] is None else f"mean {part['mean']:.3g}" for part in series]
+    told = "; ".join(f"{name}, {mean}" for name, mean in zip(lists, means, strict=True))
     head = f"{title}. " if title else ""
     return noted(figure, axes, f"{head}Histogram of {x} from {edges[0]:.3g} to {edges[-1]:.3g}: {told}.", data)
 
@@ -92,7 +95,12 @@ def _lists(values: Any) -> dict[str, Any]:
 
 def _edges(everything: Floats, bins: Sequence[float] | int) -> Floats:
     if not isinstance(bins, int):
-        return np.asarray(bins, dtype=np.float64)
+        edges = as_numbers(bins, "histogram")
+        if len(edges) < 2 or not (np.diff(edges) > 0).all():
+            raise ArgumentError("the edges of bins are at least two numbers, each above the one before")
+        return edges
+    if bins < 1:
+        raise ArgumentError(f"a histogram has at least one bin, not {bins}")
     low, most = float(everything.min()), float(everything.max())
     high = float(np.quantile(everything, _FEW))
     high = most if most - low < 1.5 * (high - low) else high

@@ -11,7 +11,7 @@ import numpy as np
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.mechanisms.mechanism import Mechanism
-from metricdp.plots.arguments import as_mapping, as_numbers
+from metricdp.plots.arguments import as_mapping, as_numbers, plain_numbers
 from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
 from metricdp.visible import visible
 
@@ -68,10 +68,11 @@ def curves(
     if not lines:
         raise ArgumentError("curves wants at least one line")
     figure, axes = canvas(ax)
-    drawn, at = [], set[float]()
+    drawn, at, positive = [], set[float](), False
     for place, (name, line) in enumerate(lines.items()):
         xs, ys = _values(name, line, over)
         look = style(place)
+        positive = positive or bool((ys > 0).any())
         at |= {value for value in xs.tolist() if math.isfinite(value)}
         axes.plot(xs, ys, label=shortened(name, 52), linewidth=1.5, **look)
         alone = _alone(ys)
@@ -80,7 +81,9 @@ def curves(
         beside = [(float(a), float(b)) for a, b in (points or {}).get(name, ())]
         if beside:
             axes.plot(*zip(*beside, strict=True), "o", color=look["color"], markersize=3.5, clip_on=False)
-        drawn.append({"name": name, "x": _plain(xs), "y": _plain(ys)} | ({"points": beside} if beside else {}))
+        drawn.append(
+            {"name": name, "x": plain_numbers(xs), "y": plain_numbers(ys)} | ({"points": beside} if beside else {})
+        )
     for name, (low, high) in (spans or {}).items():
         axes.axvspan(low, high, color=FAINT, alpha=0.2, linewidth=0, label=shortened(name, 40))
     for name, where in (marks or {}).items():
@@ -89,7 +92,7 @@ def curves(
             shortened(name, 30), (where, 1), (2, -2), xycoords=("data", "axes fraction"), textcoords="offset points",
             rotation=90, va="top", fontsize=6.5, color=FAINT,
         )  # fmt: skip
-    if log:
+    if log and positive:
         axes.set_yscale("log")
     if len(at) < _FEW_PLACES and all(place == int(place) for place in at):
         axes.set_xticks(sorted(at), [str(int(place)) for place in sorted(at)])  # counts have no halves
@@ -160,10 +163,6 @@ def _alone(values: Floats) -> Booleans:
     """Which values have no neighbour to draw a line to."""
     known = np.concatenate([[False], np.isfinite(values), [False]])
     return np.asarray(known[1:-1] & ~known[:-2] & ~known[2:])
-
-
-def _plain(values: Floats) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values.tolist()]
 
 
 def _words(lines: Sequence[Mapping[str, Any]], x: str, y: str, title: str) -> str:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from metricdp.errors import KindError
+from metricdp.errors import ArgumentError, KindError
 from metricdp.exact.arrays import Floats
 from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.mechanisms.picture import short_number
 from metricdp.metrics import EARTH_RADIUS
 from metricdp.plots.canvas import COLOURS, FAINT, TEXT, canvas, dress, legend, noted, shortened
-from metricdp.plots.svg import INK
+from metricdp.plots.svg import INK, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,9 +75,9 @@ def mechanism_map(
     0.5
     """
     metric = mechanism.guarantee.metric
-    centre = np.array([float(part) for part in secret])
-    if centre.shape != (2,):
-        raise KindError("a map wants a secret with two coordinates")
+    centre = _coordinates(secret)
+    if not len(shares):
+        raise ArgumentError("a map wants at least one share of the releases, such as shares=[0.95]")
     unit = unit or metric.unit_name
     radii = {share: mechanism.radius(share) for share in sorted(shares)}
     figure, axes = canvas(ax, 3.6)
@@ -96,7 +96,7 @@ def mechanism_map(
         raise KindError(
             "the map would reach beyond a pole, which no flat map shows: choose another secret, or less noise"
         )
-    _lines(axes, metric, flat, middle, reach, radii)
+    _lines(axes, metric, flat, middle, reach, radii, unit)
     if len(drawn):
         panel.scatter(*drawn.T, s=9, color=COLOURS[0], alpha=0.5, linewidths=0, label="releases", zorder=2)
     for row, (name, (place, radius)) in enumerate(rings.items()):
@@ -107,16 +107,19 @@ def mechanism_map(
             Circle((place[0], place[1]), radius, fill=False, linewidth=1.2, label=shortened(name, 34), **look)
         )
     panel.scatter(*middle, s=46, color=COLOURS[1], marker="X", label="secret", zorder=5, linewidths=0)
+    from matplotlib.patheffects import withStroke
+
     for number, (name, place) in enumerate(others.items()):
         panel.scatter(*place, s=10, color=INK, zorder=4, linewidths=0)
         shift, side = _SIDES[number % len(_SIDES)]
         axes.annotate(
-            shortened(name, 20), tuple(place), shift, textcoords="offset points", fontsize=TEXT - 1.5, ha=side
-        )
+            shortened(name, 20), tuple(place), shift, textcoords="offset points", fontsize=TEXT - 1.5, ha=side,
+            zorder=4.5, path_effects=[withStroke(linewidth=2, foreground="white")],
+        )  # fmt: skip
     axes.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
     axes.set_aspect("equal")
-    east = f"east of the secret, {unit}" if metric.on_globe else unit
-    dress(axes, east, f"north of it, {unit}" if metric.on_globe else "", title)
+    ways = (f"east of the secret, {unit}", f"north of it, {unit}") if metric.on_globe else (unit, unit)
+    dress(axes, *ways, title)
     axes.locator_params(nbins=5)
     legend(axes, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2)
     lines = [{"share": share, "radius": radius} for share, radius in radii.items()]
@@ -130,6 +133,16 @@ def mechanism_map(
     )
     head = f"{title}. " if title else ""
     return noted(figure, axes, f"{head}Where a secret place is released: {told}; {len(drawn)} releases shown.", data)
+
+
+def _coordinates(secret: Any) -> Floats:
+    try:
+        found = np.array([float(part) for part in secret])
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (2,):
+        raise KindError("a map wants a secret with two coordinates")
+    return found
 
 
 class _Flat:
@@ -156,7 +169,9 @@ class _Flat:
         return self.centre + np.column_stack([at[:, 1], at[:, 0] / self.narrow]) / self.metres
 
 
-def _lines(axes: Axes, metric: Any, flat: _Flat, middle: Floats, reach: float, radii: Mapping[float, float]) -> None:
+def _lines(
+    axes: Axes, metric: Any, flat: _Flat, middle: Floats, reach: float, radii: Mapping[float, float], unit: str
+) -> None:
     """Where the distance from the secret is each of the radii, in the metric's own sense of distance."""
     across = np.linspace(-reach, reach, _GRID)
     grid = np.array([(middle[0] + x, middle[1] + y) for y in across for x in across])
@@ -167,5 +182,5 @@ def _lines(axes: Axes, metric: Any, flat: _Flat, middle: Floats, reach: float, r
     for share, radius in radii.items():
         dashes = "-" if share < 0.9 else "--"
         axes.contour(xs, ys, far, levels=[radius], colors=[FAINT], linewidths=1.1, linestyles=[dashes], zorder=3)
-        label = f"{100 * share:g}% within {short_number(radius)}"
+        label = literal(f"{100 * share:g}% within {short_number(radius)} {unit}".rstrip())
         axes.plot([], [], label=label, color=FAINT, linewidth=1.1, linestyle=dashes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
-from metricdp.plots.arguments import as_mapping, as_numbers
+from metricdp.plots.arguments import as_mapping, as_numbers, plain_numbers
 from metricdp.plots.canvas import FAINT, canvas, dress, legend, noted, shortened, style
 from metricdp.plots.svg import INK
 
@@ -66,23 +66,25 @@ def traces(
     for name, values in listed:
         if len(values) != len(at):
             raise ArgumentError(f"{name!r} has {len(values)} values for {len(at)} times")
+    entire = None if whole is None else [as_numbers(part, "traces") for part in whole]
+    if entire is not None and len({len(part) for part in entire}) > 1:
+        raise ArgumentError(f"whole has {len(entire[1])} values for {len(entire[0])} times")
     figure, axes = canvas(ax)
-    if whole is not None:
-        axes.plot([float(t) for t in whole[0]], [float(v) for v in whole[1]], color=FAINT, linewidth=0.8, alpha=0.8)
+    if entire is not None:
+        axes.plot(*entire, color=FAINT, linewidth=0.8, alpha=0.8)
     data: list[dict[str, Any]] = []
     for place, (name, values) in enumerate(listed):
-        numbers = [float(value) for value in values]
-        data.append({"name": name, "values": numbers})
+        data.append({"name": name, "values": plain_numbers(values)})
         if before is not None and place == 0:
-            axes.plot(at, numbers, color=INK, linewidth=1, marker="o", markersize=2.6, label=name, zorder=3)
+            axes.plot(at, values, color=INK, linewidth=1, marker="o", markersize=2.6, label=name, zorder=3)
         else:
             look = style(place - (before is not None), marker=True)
-            axes.plot(at, numbers, linestyle="none", markersize=3, alpha=0.9, label=shortened(name, 40), **look)
+            axes.plot(at, values, linestyle="none", markersize=3, alpha=0.9, label=shortened(name, 40), **look)
     dress(axes, x, y, title)
     legend(axes)
-    kept = {"plot": "traces", "x": x, "y": y, "times": at.tolist(), "series": data}
-    if whole is not None:
-        kept["whole"] = {"times": [float(t) for t in whole[0]], "values": [float(v) for v in whole[1]]}
+    kept: dict[str, Any] = {"plot": "traces", "x": x, "y": y, "times": plain_numbers(at), "series": data}
+    if entire is not None:
+        kept["whole"] = dict(zip(("times", "values"), map(plain_numbers, entire), strict=True))
     head = f"{title}. " if title else ""
     words = f"{head}{y or 'Values'} over {x}: {', '.join(name for name, _ in listed)}, {len(at)} values each."
     return noted(figure, axes, words, kept)

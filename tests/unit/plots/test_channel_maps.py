@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from matplotlib.patches import Circle
 
+import metricdp as mdp
 from metricdp.channels import Channel
 from metricdp.channels.proved import Proved
-from metricdp.errors import KindError, UnknownCategoryError
+from metricdp.errors import ArgumentError, KindError, UnknownCategoryError
 from metricdp.exact import ln
 from metricdp.metrics import Guarantee, euclidean, great_circle
 from metricdp.plots.channel_maps import channel_map
@@ -106,3 +107,12 @@ def test_the_same_bytes(tmp_path, form):
     for name in ("one", "two"):
         save(channel_map(NOISE, (0, 0)), tmp_path / name, form)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_prior_in_any_form_and_one_that_does_not_fit():
+    corners = [(0, 0), (0, 1), (1, 0)]
+    noise = mdp.Channel.from_matrix(corners, corners, [["1/2", "1/4", "1/4"]] * 3)
+    for prior in ("uniform", [0.5, 0.25, 0.25], {(0, 0): 1}, mdp.adversaries.Prior.uniform(corners)):
+        channel_map(noise, (0, 0), prior=prior)
+    with pytest.raises(ArgumentError):
+        channel_map(noise, (0, 0), prior=[1, 0])

@@ -21,3 +21,9 @@ def test_numbers_and_categories_are_drawn():
 def test_bins_that_do_not_fit_are_refused(parts, more):
     with pytest.raises(ArgumentError):
         distributions(parts, **more)
+
+
+def test_names_that_look_like_formulas_and_many_of_them():
+    figure = distributions({f"a$\\frac$b{place}": [1.0] for place in range(10)}, labels=["all"])
+    figure.draw_without_rendering()
+    assert len(figure.axes[0].patches) == 10

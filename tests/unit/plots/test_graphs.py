@@ -4,6 +4,7 @@ import pytest
 
 import metricdp as mdp
 from metricdp.channels import of
+from metricdp.errors import ArgumentError
 from metricdp.metrics import Space, absolute, blowfish, discrete
 from metricdp.plots import data_of, graph, words_of
 
@@ -52,3 +53,14 @@ def test_names_of_many_points_in_a_row_do_not_cover_each_other():
     written = [text.get_text() for text in graph(mdp.Space.line(50, mdp.metrics.absolute())).axes[0].texts]
     names = [text for text in written if text.isdigit()]
     assert names == [str(place) for place in range(0, 50, 3)]
+
+
+def test_a_channel_as_rows_and_what_does_not_fit():
+    space = mdp.Space.line(2, mdp.ln(2) * mdp.metrics.absolute())
+    assert data_of(graph(space, channel=[["2/3", "1/3"], ["1/3", "2/3"]]))[0]["tight"] == [[0, 1], [1, 0]]
+    few = mdp.Channel.from_matrix([0], "a", [[1]])
+    with pytest.raises(ArgumentError, match="1 is a point of the space, but not an input"):
+        graph(space, channel=few)
+    for places in ({0: (0, 0)}, {0: (0, 0), 1: 5}, {0: (0, 0), 1: (1, 2, 3)}):
+        with pytest.raises(ArgumentError, match="row 1: the point 1 has no two coordinates"):
+            graph(space, places=places)

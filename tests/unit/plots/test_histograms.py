@@ -24,3 +24,16 @@ def test_all_alike_and_none():
     for nothing in ([], {}, [float("nan")]):
         with pytest.raises(ArgumentError, match="at least one number"):
             histogram(nothing)
+
+
+def test_an_empty_list_among_others_and_what_lies_below_the_first_edge():
+    figure = histogram({"some": [-5, 1, 2], "none": []}, bins=[0, 1, 2, 3], x="factor")
+    assert data_of(figure)[0]["series"][1] == {"name": "none", "counts": [0, 0, 0], "mean": None, "largest": None}
+    assert "none, empty." in words_of(figure)
+    assert figure.axes[0].get_xlabel() == "factor (the first bar: 1 and less)"
+
+
+@pytest.mark.parametrize("bins", [0, -1, [1], [2, 1], [0, float("nan")], "abc"])
+def test_bins_that_are_none(bins):
+    with pytest.raises(ArgumentError):
+        histogram([1, 2], bins=bins)

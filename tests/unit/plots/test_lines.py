@@ -68,3 +68,9 @@ def test_many_lines_differ_in_colour_or_dashes():
     figure = curves({str(place): [0, place] for place in range(20)}, [0, 1])
     looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in figure.axes[0].lines}
     assert len(looks) == 20
+
+
+def test_by_powers_of_ten_where_nothing_is_positive():
+    figure = curves({"nothing": [0, 0]}, [1, 2], log=True)
+    figure.draw_without_rendering()
+    assert figure.axes[0].get_yscale() == "linear"

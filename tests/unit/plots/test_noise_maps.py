@@ -3,7 +3,7 @@
 import pytest
 
 import metricdp as mdp
-from metricdp.errors import KindError
+from metricdp.errors import ArgumentError, KindError
 from metricdp.metrics import euclidean, great_circle, manhattan
 from metricdp.plots import data_of, mechanism_map, noise_figure, words_of
 
@@ -17,8 +17,8 @@ def test_on_the_globe_in_metres():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("east of the secret, m", "north of it, m")
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names == [
-        f"50% within {K.radius(0.5):,.0f}",
-        f"95% within {K.radius(0.95):,.0f}",
+        f"50% within {K.radius(0.5):,.0f} m",
+        f"95% within {K.radius(0.95):,.0f} m",
         "releases",
         "search",
         "secret",
@@ -58,3 +58,19 @@ def test_a_map_beyond_a_pole_is_refused():
     noise = mdp.laplace(mdp.metrics.great_circle().within(2000, factor=2))
     with pytest.raises(KindError, match="beyond a pole"):
         mechanism_map(noise, (89.99, 0))
+
+
+def test_both_axes_and_the_legend_say_the_unit():
+    figure = mechanism_map(mdp.laplace(mdp.metrics.euclidean().within(200), dim=2), (0, 0), unit="m")
+    axes = figure.axes[0]
+    assert axes.get_xlabel() == axes.get_ylabel() == "m"
+    assert "50% within 484 m" in [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_what_is_no_secret_and_no_share():
+    mechanism = mdp.laplace(mdp.metrics.euclidean().within(200), dim=2)
+    for secret in (5, "here", (1, 2, 3), None):
+        with pytest.raises(KindError, match="two coordinates"):
+            mechanism_map(mechanism, secret)
+    with pytest.raises(ArgumentError, match="at least one share"):
+        mechanism_map(mechanism, (0, 0), shares=[])

@@ -1,10 +1,12 @@
 """Figures become files: whole or not at all, the same bytes for the same figure."""
 
+import xml.dom.minidom
+
 import pytest
 
 import metricdp as mdp
 from metricdp.errors import ArgumentError, FileError
-from metricdp.plots import noise_figure, save
+from metricdp.plots import curves, noise_figure, save
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +45,10 @@ def test_a_picture_that_fails_half_way_leaves_nothing(tmp_path, figure, monkeypa
 def test_an_ending_that_is_no_picture_is_refused(tmp_path, figure):
     with pytest.raises(ArgumentError, match=r"\.svg, \.png, \.pdf"):
         save(figure, tmp_path / "noise.docx")
+
+
+def test_names_with_control_characters_leave_the_file_well_formed(tmp_path):
+    figure = curves({"nul\x00": [1, 2], "formula $\\frac$": [2, 1]}, [0, 1])
+    save(figure, tmp_path / "names.svg")
+    assert "nul\\x00" in (tmp_path / "names.svg").read_text()
+    xml.dom.minidom.parse(str(tmp_path / "names.svg"))

@@ -1,5 +1,8 @@
 """Series before and after."""
 
+import json
+import math
+
 import pytest
 
 from metricdp.errors import ArgumentError
@@ -24,3 +27,13 @@ def test_releases_alone_and_nothing():
         traces(None)
     with pytest.raises(ArgumentError, match="'a' has 1 values for 2 times"):
         traces([1, 2], {"a": [1]})
+
+
+def test_gaps_are_no_numbers_of_json():
+    figure = traces([1, None, 3], {"noisy": [1, math.inf, 2]}, whole=([0, 1], [None, 3]))
+    panel = data_of(figure)[0]
+    json.dumps(panel, allow_nan=False)
+    assert [part["values"] for part in panel["series"]] == [[1, None, 3], [1, None, 2]]
+    assert panel["whole"] == {"times": [0, 1], "values": [None, 3]}
+    with pytest.raises(ArgumentError, match="1 values for 2 times"):
+        traces([1], whole=([0, 1], [1]))

@@ -83,7 +83,8 @@ def fig2(size: Size) -> Found:
     far = max(abs(share - float(p)) for share, p in zip(shares, channel.matrix[2], strict=True))
 
     def draw() -> Any:
-        return mdp.plots.heat_map(channel, title="Fig. 2 (iv): truncated geometric, q = 0.5, k = 6, eps = 0.7")
+        decimals = {step * i: f"{float(step * i):g}" for i in range(k + 1)}
+        return mdp.plots.heat_map(channel, names=decimals, title="Fig. 2 (iv): truncated geometric, ε = 0.7")
 
     return Found(
         (
@@ -203,7 +204,8 @@ def location(size: Size) -> Found:
     def draw() -> Any:
         return mechanism_map(
             mechanism, (0.0, 0.0), releases=shown, places=cafes, unit="m",
-            circles={"wanted, 300 m": ((0.0, 0.0), wanted), "searched": (tuple(where.tolist()), search)},
+            circles={"wanted, 300 m": ((0.0, 0.0), wanted),
+                     f"searched, {search:,.0f} m": (tuple(where.tolist()), search)},
             title="Section 6.2: a noisy place",
         )  # fmt: skip
 
