@@ -2,67 +2,60 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metricdp.errors import ColumnError, KindError, MetricDPError
+from metricdp.errors import ColumnError, KindError
 from metricdp.exact.sealing import Digests
+from metricdp.sources.owned_rows import MOST_ROWS, Owned, rows_over
 from metricdp.sources.plain_arrays import kind_of, plain_array, plain_type
+from metricdp.sources.scrubbing import scrubbed
 
-__all__ = ["OwnerStream", "digests_of"]
-
-_BYTES = 16
+__all__ = ["crowded", "digests_of"]
 
 
-class OwnerStream:
-    """A column of identifiers as digests, in batches, for an engine to count; null where one is missing.
+def crowded(batches: Iterable[pa.RecordBatch], column: str, most: int) -> tuple[bool, bool]:
+    """Whether somebody has more than ``most`` rows, and whether a row is nobody's.
 
-    Args:
-        batches: of the table.
-        column: of them.
-
-    Attributes:
-        error: why the rows ended before their end, where they did: an engine would tell it with its values.
+    Counted here and by no database, whose scratch files would hold, beside the digests, what its memory held before.
     """
+    nobodys = False
 
-    COLUMN = "owner"
-
-    def __init__(self, batches: Iterable[pa.RecordBatch], column: str) -> None:
-        self._rows, self._column = batches, column
-        self.error: MetricDPError | None = None
-
-    def capsule(self) -> object:
-        """The digests as a stream that can be read once (Arrow's C stream interface)."""
-        schema = pa.schema([(self.COLUMN, pa.binary(_BYTES))])
-        return pa.RecordBatchReader.from_batches(schema, self._digested(schema)).__arrow_c_stream__()
-
-    def _digested(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def owned() -> Iterator[Owned]:
+        nonlocal nobodys
         digests = Digests()
+        for batch in batches:
+            owners = batch.column(column)
+            nobodys = nobodys or bool(owners.null_count)
+            found = _digested(owners, digests)
+            yield Owned(found, np.zeros(len(found), dtype=np.uint64), np.zeros(len(found), dtype=np.int64))
+
+    with tempfile.TemporaryDirectory(prefix="metricdp-") as scratch:
         try:
-            for batch in self._rows:
-                yield pa.record_batch([_sealed(batch.column(self._column), digests)], schema=schema)
-        except MetricDPError as error:
-            self.error = ColumnError(self._column, error) if isinstance(error, KindError) else error
-            raise self.error from None
+            somebody = any(over.size for over in rows_over(owned(), most, Path(scratch), MOST_ROWS))
+        except KindError as error:
+            raise ColumnError(column, error) from None
+        except Exception as error:  # of any library: its message may hold a value
+            raise scrubbed(error) from None
+    return somebody, nobodys
 
 
-def _sealed(owners: pa.Array, digests: Digests) -> pa.Array:
+def _digested(owners: pa.Array, digests: Digests) -> NDArray[np.uint64]:
+    """The digests of the owners that are there, refused where equal ones could have two."""
     if pa.types.is_null(owners.type):
-        return pa.nulls(len(owners), pa.binary(_BYTES))
+        return np.zeros((0, 2), dtype=np.uint64)
     if owners.type != plain_type(owners.type):
         owners = plain_array(owners)
     if pa.types.is_dictionary(owners.type):
         owners = owners.dictionary_decode()
     if pa.types.is_floating(owners.type) or not _has_text(owners.type):  # equal floats may have two texts
         raise KindError(f"identifiers are text or integers, and these are {kind_of(owners.type)}")
-    present = np.asarray(owners.is_valid())
-    words = np.zeros((len(owners), 2), dtype=np.uint64)
-    words[present] = digests_of(owners.drop_null(), digests)
-    valid = pa.array(present).buffers()[1] if owners.null_count else None
-    return pa.Array.from_buffers(pa.binary(_BYTES), len(owners), [valid, pa.py_buffer(words)])
+    return digests_of(owners.drop_null(), digests)
 
 
 def _has_text(arrow: pa.DataType) -> bool:

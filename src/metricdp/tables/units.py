@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,23 +15,18 @@ from metricdp.exact.bits import source as bits
 from metricdp.exact.sealing import Digests
 from metricdp.policies.person import Person
 from metricdp.policies.policy import Policy
+from metricdp.sources.owned_rows import MOST_ROWS, Owned, rows_over
 from metricdp.sources.owners import digests_of
 from metricdp.sources.plain_arrays import plain_array, plain_type
-from metricdp.sources.sealed_rows import SealedRows
 from metricdp.sources.table import OpenTable
 
-__all__ = ["NewKeys", "Owned", "check_owners", "rows_within_bound", "too_many", "without_nobody"]
+__all__ = ["NewKeys", "check_owners", "rows_within_bound", "too_many", "without_nobody"]
 
 Words = NDArray[np.uint64]
 
-_MOST_ROWS = 1 << 22
-"""Whose owners are counted in memory; beyond, they are dealt to files by the bits of their digests."""
-
-_DEALT_BITS = 6
-
 
 def rows_within_bound(
-    source: OpenTable, unit: Person, scratch: Path, most_rows: int = _MOST_ROWS
+    source: OpenTable, unit: Person, scratch: Path, most_rows: int = MOST_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """The table's rows, at most ``unit.rows`` of each person.
 
@@ -44,7 +36,7 @@ def rows_within_bound(
     """
     source = source if source.stable and not source.once else source.spooled(scratch)
     counted = _Counted()
-    for cut in _cut(_owned(source, unit, counted), unit, scratch, most_rows):
+    for cut in rows_over(_owned(source, unit, counted), unit.rows, scratch, most_rows):
         if unit.excess == "refuse":
             raise too_many(unit)
         counted.drop(cut)
@@ -65,72 +57,6 @@ def check_owners(owners: pa.Array, unit: Person, first: int | None) -> None:
         missing = None if first is None else first + int(np.argmax(np.asarray(owners.is_null())))
         rule = 'the row belongs to no person, since this column is empty; [person] missing = "drop" leaves it out'
         raise ColumnError(unit.column, NotFiniteError(rule, missing))
-
-
-@dataclass(frozen=True)
-class Owned:
-    """Rows by number, whose they are, and the random keys that decide which of them stay.
-
-    Attributes:
-        digests: two words of each owner.
-        keys: uniform words.
-        rows: numbers that tell the rows apart.
-    """
-
-    digests: Words
-    keys: Words
-    rows: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def at(self, places: NDArray[Any]) -> Owned:
-        """Some of them, by place or by a mask."""
-        return Owned(self.digests[places], self.keys[places], self.rows[places])
-
-    def over(self, most: int) -> NDArray[np.intp]:
-        """The places of the rows that each person with more than ``most`` has too many, those with the greatest keys.
-
-        One sort of a word tells whether there is anybody; only rows of those who may have too many are looked at again.
-        """
-        first = np.sort(self.digests[:, 0])
-        crowded = first[most:][first[most:] == first[:-most]] if len(first) > most else first[:0]
-        if not crowded.size:
-            return np.zeros(0, dtype=np.intp)
-        crowded = np.unique(crowded)
-        where = np.minimum(np.searchsorted(crowded, self.digests[:, 0]), len(crowded) - 1)
-        doubtful = np.flatnonzero(crowded[where] == self.digests[:, 0])
-        digests = self.digests[doubtful]
-        order = np.lexsort((self.keys[doubtful], digests[:, 1], digests[:, 0]))
-        sorted_digests = digests[order]
-        begins = np.ones(len(order), dtype=bool)
-        begins[1:] = (sorted_digests[1:] != sorted_digests[:-1]).any(axis=1)
-        starts = np.flatnonzero(begins)
-        place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-        return doubtful[order[place >= most]]
-
-    @staticmethod
-    def joined(parts: list[Owned]) -> Owned:
-        """All of them together."""
-        return Owned(
-            np.concatenate([part.digests for part in parts]) if parts else np.zeros((0, 2), dtype=np.uint64),
-            np.concatenate([part.keys for part in parts]) if parts else np.zeros(0, dtype=np.uint64),
-            np.concatenate([part.rows for part in parts]) if parts else np.zeros(0, dtype=np.int64),
-        )
-
-    def to_batch(self) -> pa.RecordBatch:
-        """As Arrow has it, to be sealed."""
-        columns = [np.ascontiguousarray(self.digests[:, 0]), np.ascontiguousarray(self.digests[:, 1])]
-        return pa.record_batch([pa.array(column) for column in (*columns, self.keys, self.rows)], schema=_SCHEMA)
-
-    @classmethod
-    def of_batch(cls, batch: pa.RecordBatch) -> Owned:
-        """As it was."""
-        first, second, keys, rows = (np.asarray(column) for column in batch.columns)
-        return cls(np.column_stack([first, second]), keys, rows)
-
-
-_SCHEMA = pa.schema([("first", pa.uint64()), ("second", pa.uint64()), ("key", pa.uint64()), ("row", pa.int64())])
 
 
 class _Counted:
@@ -189,58 +115,6 @@ def _nobodys(owners: pa.Array) -> NDArray[np.bool_] | None:
     if pa.types.is_dictionary(owners.type) and owners.dictionary.null_count:
         owners = owners.dictionary_decode()
     return np.asarray(owners.is_null()) if owners.null_count else None
-
-
-def _cut(
-    parts: Iterator[Owned], unit: Person, scratch: Path, most_rows: int, depth: int = 0
-) -> Iterator[NDArray[np.int64]]:
-    """Numbers of rows that are too many, each once.
-
-    Of each person the rows with the least keys stay. Where more rows may stay than memory should hold, all are dealt to
-    files by the next bits of their owners' digests, and each file is then counted alone.
-    """
-    parts, held = _gathered(parts, most_rows), Owned.joined([])
-    for part in parts:
-        held = Owned.joined([held, part])
-        over = held.over(unit.rows)
-        if over.size:
-            yield held.rows[over]
-            held = held.at(np.delete(np.arange(len(held)), over))
-        if len(held) >= most_rows and depth + _DEALT_BITS <= 64:
-            folder = scratch / f"owners{depth}"
-            folder.mkdir()
-            for hand in _dealt(chain([held], parts), folder, depth):
-                yield from _cut(map(Owned.of_batch, hand.read()), unit, folder, most_rows, depth + _DEALT_BITS)
-                hand.remove()
-            folder.rmdir()
-            held = Owned.joined([])
-
-
-def _gathered(parts: Iterator[Owned], most_rows: int) -> Iterator[Owned]:
-    """The same rows, at least ``most_rows`` at a time."""
-    waiting: list[Owned] = []
-    for part in parts:
-        waiting.append(part)
-        if sum(map(len, waiting)) >= most_rows:
-            yield Owned.joined(waiting)
-            waiting = []
-    yield Owned.joined(waiting)
-
-
-def _dealt(parts: Iterable[Owned], folder: Path, depth: int) -> list[SealedRows]:
-    """Deal rows to files, all rows of one person to the same."""
-    hands = [SealedRows(folder / f"{number}.rows", _SCHEMA) for number in range(1 << _DEALT_BITS)]
-    with ExitStack() as stack:
-        for hand in hands:
-            stack.enter_context(hand)
-        for part in parts:
-            dealt = (part.digests[:, 1] << np.uint64(depth) >> np.uint64(64 - _DEALT_BITS)).astype(np.uint8)
-            ends = np.cumsum(np.bincount(dealt, minlength=len(hands))).tolist()
-            batch = part.at(np.argsort(dealt, kind="stable")).to_batch()
-            for hand, start, end in zip(hands, [0, *ends], ends, strict=False):
-                if end > start:
-                    hand.write(batch.slice(start, end - start))
-    return hands
 
 
 @dataclass(frozen=True)

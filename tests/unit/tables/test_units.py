@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from metricdp.errors import ColumnError, DataError, FileError
 from metricdp.policies import Person
+from metricdp.sources.owned_rows import Owned
 from metricdp.sources.sealed_rows import SealedRows
 from metricdp.sources.table import OpenTable
-from metricdp.tables.units import Owned, rows_within_bound
+from metricdp.tables.units import rows_within_bound
 
 
 def source_of(who, arrow, sizes, stable=True):

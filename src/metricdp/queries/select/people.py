@@ -28,21 +28,22 @@ def check_people(source: Any, policy: Policy, engine: Any = None) -> None:
     import pyarrow as pa
 
     with open_sql(source, Declared({person.column: pa.string()}, policy.dialect), engine) as table:
-        most, nobodys = (partial(_asked, table) if table.owners is None else table.owners)(person.column)
+        counted = partial(_asked, table) if table.owners is None else table.owners
+        somebody, nobodys = counted(person.column, person.rows)
     if nobodys:
         rule = "a row belongs to no person, since this column is empty, and a question cannot leave it out"
         raise ColumnError(person.column, NotFiniteError(rule))
-    if most > person.rows:
+    if somebody:
         rule = f"somebody has more than {person.rows} rows; declare more, or leave some out before"
         raise ColumnError(person.column, OutOfDomainError(rule))
 
 
-def _asked(table: SqlTable, column: str) -> tuple[int, bool]:
-    """The most rows of one person, and whether a row is nobody's, counted by the engine of the table."""
+def _asked(table: SqlTable, column: str, most: int) -> tuple[bool, bool]:
+    """Whether somebody has more rows, and whether a row is nobody's, counted by the engine of the table."""
     name = table.dialect.quoted(column)
     found = table.read(
         "select max(records) as most, max(case when person is null then 1 else 0 end) as nobodys "
         f"from (select {name} as person, count(*) as records from {table.relation} as source group by {name}) "
         "as people"
     )
-    return found["most"][0] or 0, bool(found["nobodys"][0])
+    return (found["most"][0] or 0) > most, bool(found["nobodys"][0])

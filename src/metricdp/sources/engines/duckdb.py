@@ -6,7 +6,7 @@ import glob
 import itertools
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from metricdp.errors import ColumnError, FileError, KindError, MissingExtraError
 from metricdp.sources.databases import DatabaseTable, database_table
 from metricdp.sources.engines.sql import UNREADABLE, SqlDialect, SqlTable, SqlType
 from metricdp.sources.layout import BATCH_ROWS
-from metricdp.sources.owners import OwnerStream
+from metricdp.sources.owners import crowded
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.typed_streams import TypedStream
@@ -75,7 +75,7 @@ def _of_relation(relation: Any) -> OpenTable:
             _VIEW,
             columns,
             lambda query: _columns(relation.query(_VIEW, query)),
-            owners=lambda name: _most_rows(read([name]), name),
+            owners=lambda name, most: crowded(read([name]), name, most),
         )
 
     return OpenTable(schema, None, read, stable=False, unreadable=wrapped, counted=counted)
@@ -151,24 +151,6 @@ def _described(raw: Any, relation: str) -> tuple[tuple[str, SqlType], ...]:
     return tuple((name, _type(kind)) for name, kind, *_ in found)
 
 
-def _most_rows(batches: Iterable[pa.RecordBatch], name: str) -> tuple[int, bool]:
-    """The most rows of one owner, and whether a row has none; see `SqlTable.owners`.
-
-    DuckDB groups digests, since it writes many groups to a scratch file in clear, and parts of what it read with them.
-    """
-    stream = OwnerStream(batches, name)
-    owner = OwnerStream.COLUMN
-    counted = f"select {owner}, count(*) as records from {_VIEW} group by {owner}"
-    query = f"select max(records), bool_or({owner} is null) from ({counted})"
-    with _session() as raw:
-        raw.register(_VIEW, stream.capsule())
-        try:
-            most, nobodys = raw.execute(query).fetchone()
-        except Exception as error:
-            raise (scrubbed(error, UNREADABLE) if stream.error is None else stream.error) from None
-    return most or 0, bool(nobodys)
-
-
 @contextmanager
 def counted_parquet(
     path: Path, types: Mapping[str, pa.DataType], read: Callable[[list[str] | None], Iterator[pa.RecordBatch]]
@@ -188,7 +170,7 @@ def counted_parquet(
             relation,
             _described(raw, relation),
             lambda query: _columns(raw.sql(query)),
-            owners=lambda name: _most_rows(read([name]), name),
+            owners=lambda name, most: crowded(read([name]), name, most),
         )
 
 
@@ -247,8 +229,8 @@ def counted_batches(table: OpenTable, types: Mapping[str, pa.DataType]) -> Itera
             except Exception as error:
                 raise (scrubbed(error, UNREADABLE) if stream.error is None else stream.error) from None
 
-        def owners(name: str) -> tuple[int, bool]:
-            return _most_rows(stream.batches() if table.once else table.batches([name]), name)
+        def owners(name: str, most: int) -> tuple[bool, bool]:
+            return crowded(stream.batches() if table.once else table.batches([name]), name, most)
 
         yield SqlTable(relation, columns, run, row=TypedStream.ROW, owners=owners)
 

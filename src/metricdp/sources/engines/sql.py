@@ -125,8 +125,8 @@ class SqlTable:
         run: what a query gives: for each of its columns, the values.
         dialect: what its engine writes in its own way.
         row: the column with the numbers of rows, where they have an order.
-        owners: for a column of identifiers, the most rows that one of them stands in, and whether a row has none;
-            counted under digests. None where the engine counts them, as it has them on its own disk anyway.
+        owners: for a column of identifiers, whether one of them stands in more rows than so many, and whether a row
+            has none; counted under digests. None where the engine counts them, which has them on its own disk anyway.
     """
 
     relation: str
@@ -134,7 +134,7 @@ class SqlTable:
     run: Callable[[str], Mapping[str, Sequence[Any]]]
     dialect: SqlDialect = field(default_factory=SqlDialect)
     row: str | None = None
-    owners: Callable[[str], tuple[int, bool]] | None = None
+    owners: Callable[[str, int], tuple[bool, bool]] | None = None
 
     def type(self, name: str) -> SqlType:
         """What a column holds."""

@@ -23,10 +23,11 @@ from metricdp.exact.sealing import Digests, Seal
 from metricdp.policies.person import Person
 from metricdp.policies.policy import Policy
 from metricdp.sources.layout import BATCH_ROWS, laid_out
+from metricdp.sources.owned_rows import Owned
 from metricdp.sources.owners import digests_of
 from metricdp.sources.sinks import write_file
 from metricdp.tables.sanitizer import Sanitizer
-from metricdp.tables.units import NewKeys, Owned, check_owners, too_many, without_nobody
+from metricdp.tables.units import NewKeys, check_owners, too_many, without_nobody
 
 __all__ = ["PARCEL", "CutRows", "DealRows", "DiscardRows", "FinishRows", "GatherRows", "ReleaseRows"]
 
