@@ -51,7 +51,7 @@ def verification() -> list[Task]:
 
 def _geometric(epsilon: float) -> Task:
     metric = epsilon * mdp.metrics.absolute()
-    mechanism, space = mdp.truncated_geometric(metric, k=999), mdp.Space.line(1000, metric)
+    mechanism, space = mdp.truncated_geometric(metric, steps=999), mdp.Space.line(1000, metric)
     say(f"verify: building the channel of 1,000 points at epsilon {epsilon}")
     begin = time.perf_counter()
     channel = of(mechanism, range(1000))

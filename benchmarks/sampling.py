@@ -204,7 +204,7 @@ def alone() -> list[Contestant]:
     cube = mdp.laplace(1 * metrics.chebyshev(), dim=10)
     ball = mdp.laplace(1 * metrics.euclidean(), dim=10)
     response = mdp.randomized_response("abcd", 1)
-    truncated = mdp.truncated_geometric(1 * metrics.absolute(), k=100)
+    truncated = mdp.truncated_geometric(1 * metrics.absolute(), steps=100)
     cents = mdp.laplace(1 * metrics.absolute(), resolution="0.01")
     null = mdp.laplace(mdp.ln(2) / 10 * metrics.nullable(metrics.absolute(), 100), bounds=(0, 100))
     return [

@@ -58,13 +58,16 @@ CASES = [
     Case("sphere, strong", lambda: mdp.laplace(m.great_circle().within(2e7)), PLACES, vector=True),
     Case("geometric", lambda: mdp.geometric(mdp.ln(2) * m.absolute()), [0, 1, -5, 10**15]),
     Case("geometric steps", lambda: mdp.geometric("0.3" * m.absolute(), step="0.25"), [0.0, 0.25, -7.5]),
-    Case("truncated", lambda: mdp.truncated_geometric(0.1 * m.absolute(), k=10), [0, 10, 5]),
+    Case("truncated", lambda: mdp.truncated_geometric(0.1 * m.absolute(), steps=10), [0, 10, 5]),
     Case("response", lambda: mdp.randomized_response("abcd", 1), ["a", "b", "d"], label=True),
     Case("response delta", lambda: mdp.randomized_response("abcd", 1, "0.05"), ["a", "b", "d"], label=True),
     Case("sets", lambda: mdp.set_response("abcde", 1.5), [set(), {"a", "b"}, set("abcde")], label=True),
     Case("exponential", lambda: mdp.exponential(mdp.Space.line(6, 0.5 * m.absolute())), [0, 5, 3], label=True),
     Case(
-        "channel", lambda: mdp.channels.of(mdp.truncated_geometric(m.absolute(), k=5), range(6)), [0, 5, 3], label=True
+        "channel",
+        lambda: mdp.channels.of(mdp.truncated_geometric(m.absolute(), 5), range(6)),
+        [0, 5, 3],
+        label=True,
     ),
     Case("channel, own metric", lambda: mdp.channels.Channel.from_matrix("ab", "ab", TIGHT), ["a", "b"], label=True),
     Case(

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from metricdp.mechanisms.geometric import geometric, truncated_geometric
     from metricdp.mechanisms.laplace import laplace
     from metricdp.mechanisms.product import compose, independent, postprocess
-    from metricdp.mechanisms.response import randomized_response, set_response
+    from metricdp.mechanisms.response import randomized_response
+    from metricdp.mechanisms.set_response import set_response
     from metricdp.metrics import Guarantee, Metric, Space, Verdict
     from metricdp.sessions import Session
 else:

@@ -62,7 +62,7 @@ LINES = {
 STEPS = {
     "geometric": mdp.geometric(mdp.ln(2) * m.absolute()),
     "quarters": mdp.geometric(mdp.ln(2) * m.absolute(), step="0.25"),
-    "truncated": mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=100),
+    "truncated": mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=100),
     "snapped": mdp.geometric(Fraction(1, 10) * m.absolute(), step=10, snap=True),
 }
 DAYS = {
@@ -88,7 +88,7 @@ def comparable(mechanism, one, two):
             within and bounds[0] <= Fraction(x) <= bounds[1] for within, x in zip(inside, (one, two), strict=True)
         ]
     if getattr(mechanism, "k", None) is not None:
-        inside = [within and 0 <= x <= mechanism.k for within, x in zip(inside, (one, two), strict=True)]
+        inside = [within and 0 <= x <= mechanism.steps for within, x in zip(inside, (one, two), strict=True)]
     return inside[0] == inside[1] and not (bounds is not None and inside == [False, False])
 
 

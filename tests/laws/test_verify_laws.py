@@ -233,15 +233,15 @@ def test_a_channel_keeps_its_own_metric_exactly(data):
 )
 def test_the_channel_of_every_discrete_mechanism_is_private_and_tight(kind, level, size):
     made = {
-        "geometric": lambda: mdp.truncated_geometric(level * m.absolute(), k=size),
+        "geometric": lambda: mdp.truncated_geometric(level * m.absolute(), steps=size),
         "response": lambda: mdp.randomized_response(range(size), level),
         "delta": lambda: mdp.randomized_response(range(size), level, F(1, 7)),
         "sets": lambda: mdp.set_response(range(size), level),
         "composed": lambda: mdp.compose(
-            mdp.truncated_geometric(level * m.absolute(), k=size), mdp.truncated_geometric(m.absolute(), k=size)
+            mdp.truncated_geometric(level * m.absolute(), steps=size), mdp.truncated_geometric(m.absolute(), steps=size)
         ),
         "independent": lambda: mdp.independent(
-            mdp.truncated_geometric(level * m.absolute(), k=size), mdp.randomized_response("ab", level)
+            mdp.truncated_geometric(level * m.absolute(), steps=size), mdp.randomized_response("ab", level)
         ),
     }[kind]()
     subsets = [frozenset(some) for count in range(size + 1) for some in itertools.combinations(range(size), count)]

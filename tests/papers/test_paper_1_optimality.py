@@ -70,7 +70,7 @@ def reference(answers, m):
 
 
 def geometric(answers, level):
-    return mdp.channels.of(mdp.truncated_geometric(level * absolute(), k=len(answers) - 1), answers.points)
+    return mdp.channels.of(mdp.truncated_geometric(level * absolute(), steps=len(answers) - 1), answers.points)
 
 
 def optimal_for_all(answers, level):

@@ -162,7 +162,7 @@ def test_theorem_8_counting_queries(n):
     assert uniformity(FiniteFunction(query.evaluate, itertools.product([0, 1], repeat=n)), hamming(), absolute()).holds
     planned = plan(query, mdp.ln(3) * hamming())
     assert planned.optimal
-    assert planned.mechanism == mdp.truncated_geometric(mdp.ln(3) * absolute(), k=n)
+    assert planned.mechanism == mdp.truncated_geometric(mdp.ln(3) * absolute(), steps=n)
 
 
 def test_example_1_registration_dates():

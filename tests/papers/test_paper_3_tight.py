@@ -85,7 +85,7 @@ def test_theorem_3_it_reaches_the_bound_for_regular_priors():
 
 def test_the_counting_query_has_the_truncated_geometric_mechanism_at_every_scale():
     space = Space.line(6, ln(2) * metrics.absolute())
-    assert tight_constraints(space).channel == of(truncated_geometric(space.metric, k=5), range(6))
+    assert tight_constraints(space).channel == of(truncated_geometric(space.metric, steps=5), range(6))
     assert least_scale(space).least == 0
 
 
@@ -172,7 +172,7 @@ def test_utility_beside_the_geometric_mechanism():
         tight = tight_constraints(space).utility
         alpha, count = math.exp(-level / 5), len(space)  # noise for the sensitivity 5
         geometric = (count * (1 - alpha) + 2 * alpha) / (1 + alpha) / count
-        channel = of(truncated_geometric(Fraction(level) / 5 * metrics.absolute(), k=count - 1), range(count))
+        channel = of(truncated_geometric(Fraction(level) / 5 * metrics.absolute(), steps=count - 1), range(count))
         assert float(vulnerability("uniform", channel, gain="identity")) == pytest.approx(geometric, abs=1e-9)
         assert tight > 1.3 * geometric
     space = two_counts(6, Fraction(13, 10))

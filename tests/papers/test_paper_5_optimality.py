@@ -14,7 +14,7 @@ from metricdp.metrics import Space, absolute, discrete, hamming
 
 LEVELS = [mdp.ln("11/10"), mdp.ln("3/2"), mdp.ln(2), mdp.ln(10)]
 LINE = Space.line(3, mdp.ln(2) * absolute())
-GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, k=2), range(3))
+GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, steps=2), range(3))
 RESPONSE = of(mdp.randomized_response(range(3), mdp.ln(2)), range(3))
 NOTHING = Channel.from_matrix(range(3), [0], [[1]] * 3)
 LOSSES = ["bin", "nib", "distance", [[0, 1, 1], [1, 0, 0]], [[0, 5, 1], [2, 0, 2], [1, 5, 0], ["1/2", 1, "1/2"]]]
@@ -225,7 +225,7 @@ def _solve(columns):
 @pytest.mark.parametrize("level", [mdp.ln(2), mdp.ln("5/4")])
 def test_the_geometric_mechanism_is_optimal_for_monotone_losses_and_for_nib(points, level):
     space = Space.line(points, level * absolute())
-    channel = of(mdp.truncated_geometric(space.metric, k=points - 1), range(points))
+    channel = of(mdp.truncated_geometric(space.metric, steps=points - 1), range(points))
     for loss in ("bin", "nib", "distance", mdp.adversaries.monotone(space, lambda d: int(d > 1))):
         assert universally_optimal(channel, space, loss)
 
@@ -238,7 +238,7 @@ def test_figure_8_on_the_cube():
     table = [[Fraction(value, 12) for value in rows[sum(x)]] for x in space.points]
     channel = Channel.from_matrix(space.points, range(4), table)
     assert verify(channel, space)
-    geometric = of(mdp.truncated_geometric(mdp.ln(2) * absolute(), k=3), range(4))
+    geometric = of(mdp.truncated_geometric(mdp.ln(2) * absolute(), steps=3), range(4))
     assert restrict(channel, path).weights.tolist() == geometric.weights.tolist()
     loss = lifted(as_loss("bin", path), space.points)
     assert universally_optimal(channel, space, loss)

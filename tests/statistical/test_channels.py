@@ -38,7 +38,7 @@ CHANNELS = {
     "with the rarest": Channel.from_matrix(
         "xy", "abc", [[F(1, 2**500), F(1, 4), F(3, 4) - F(1, 2**500)], ["1/5", "3/5", "1/5"]]
     ),
-    "geometric": of(mdp.truncated_geometric(m.absolute(), k=6), range(7)),
+    "geometric": of(mdp.truncated_geometric(m.absolute(), steps=6), range(7)),
     "certified": certify(np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]]), mdp.Space.line(2, mdp.ln(3) * m.absolute())),
 }
 

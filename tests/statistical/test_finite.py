@@ -60,7 +60,7 @@ def truncated(a, k, secret):
 
 @pytest.mark.parametrize("secret", [0, 3, 10])
 def test_truncated_geometric(secret):
-    released = mdp.truncated_geometric(0.1 * m.absolute(), k=10).release(np.full(DRAWS, secret))
+    released = mdp.truncated_geometric(0.1 * m.absolute(), steps=10).release(np.full(DRAWS, secret))
     check_table(released.tolist(), lambda factor: truncated(math.exp(-0.1 / factor), 10, secret))
 
 

@@ -67,10 +67,10 @@ def required(function):
 def test_what_is_required_comes_in_one_order_under_full_words(function):
     found = [ORDER.index(one.name) for one in required(function) if one.name in ORDER]
     assert found == sorted(found), inspect.signature(function)
-    letters = {name for name in inspect.signature(function).parameters if len(name) == 1} - {"k", "p"}
+    letters = {name for name in inspect.signature(function).parameters if len(name) == 1} - {"p"}
     if function.__module__.startswith("metricdp.plots"):
         letters -= {"x", "y"}  # what is written at the axes
-    assert not letters, "no letter of a paper, but the k of truncated_geometric and the p of a norm"
+    assert not letters, "no letter of a paper, but the p of a norm"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

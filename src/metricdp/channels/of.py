@@ -51,7 +51,7 @@ def of(mechanism: Mechanism, inputs: Iterable[Any]) -> Channel:
         Paper 1, Fig. 2 (iv); paper 2, Examples 1 and 6.
 
     >>> import metricdp as mdp
-    >>> C = of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), k=2), range(3))
+    >>> C = of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), steps=2), range(3))
     >>> print(C)
     channel of 3 inputs and 3 outputs, weights out of 6
     ln 2·|x − y|-private

@@ -70,7 +70,7 @@ def notes_on(
                 notes.append(
                     f"{name}: the level hides detail finer than about {unit}. How many rows lie just before the border "
                     "that is asked about, and how many just after it, cannot be told: that is most of the interval. "
-                    "The corrected value is good where rows are spread evenly around the border."
+                    "The estimate is good where rows are spread evenly around the border."
                 )
     if naive is not None and width > 0 and as_good(abs(naive - value), scale * found.noise, confidence):
         notes.append(AS_GOOD)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from metricdp.mechanisms.law import Law
     from metricdp.mechanisms.mechanism import Mechanism
     from metricdp.mechanisms.product import compose, independent, postprocess
-    from metricdp.mechanisms.response import randomized_response, set_response
+    from metricdp.mechanisms.response import randomized_response
+    from metricdp.mechanisms.set_response import set_response
 else:
     __getattr__, __dir__ = lazily(
         __name__,
@@ -32,7 +33,7 @@ else:
             "laplace": "laplace",
             "postprocess": "product",
             "randomized_response": "response",
-            "set_response": "response",
+            "set_response": "set_response",
             "truncated_geometric": "geometric",
         },
     )

@@ -46,7 +46,7 @@ __all__ = ["Geometric", "geometric", "truncated_geometric"]
 
 @dataclass(frozen=True, repr=False)
 class Geometric(Mechanism):
-    """Two-sided geometric noise on the multiples of ``step``, truncated to [0, k] steps if ``k`` is given.
+    """Two-sided geometric noise on the multiples of ``step``, truncated to ``steps`` of them above 0 if that is given.
 
     ``P(z | x) = (1 - a) / (1 + a) * a^(|x - z| / step)`` with a = exp(-e * step), e = ``metric.level``; truncated, what
     falls outside goes to the nearer end.
@@ -64,7 +64,7 @@ class Geometric(Mechanism):
 
     metric: Metric
     step: Fraction = Fraction(1)
-    k: int | None = None
+    steps: int | None = None
     snap: bool = False
 
     @property
@@ -87,7 +87,7 @@ class Geometric(Mechanism):
     @property
     def name(self) -> str:
         """Geometric noise, perhaps truncated."""
-        return "geometric noise" if self.k is None else "truncated geometric noise"
+        return "geometric noise" if self.steps is None else "truncated geometric noise"
 
     @property
     def cells(self) -> Self:
@@ -98,7 +98,7 @@ class Geometric(Mechanism):
         """With the steps, and whether releases are clamped."""
         del measure
         steps = "" if self.step == 1 else f" in steps of {number_words(float(self.step))}"
-        clamped = "" if self.k is None else ", clamped to the bounds"
+        clamped = "" if self.steps is None else ", clamped to the bounds"
         return f"two-sided geometric noise{steps}{clamped}"
 
     def _can_be_apart(self, distance: Fraction) -> bool:
@@ -106,8 +106,8 @@ class Geometric(Mechanism):
 
     @property
     def widest(self) -> Fraction | None:
-        """``k * step``."""
-        return None if self.k is None else self.k * self.step
+        """``steps * step``."""
+        return None if self.steps is None else self.steps * self.step
 
     def _picture(self, unit: str) -> NoisePicture:
         decay = math.exp(-float(self.metric.level) * float(self.step))
@@ -132,11 +132,11 @@ class Geometric(Mechanism):
 
     def _noisy(self, placed: Placed) -> Integers:
         cells = self._snapped(placed) if self.snap else Grid.of(self.step).on_grid(placed)
-        first, last = (-RESULT_CELLS, RESULT_CELLS) if self.k is None else (0, self.k)
-        if self.k is not None:
-            outside = (cells < 0) | (cells > self.k)
+        first, last = (-RESULT_CELLS, RESULT_CELLS) if self.steps is None else (0, self.steps)
+        if self.steps is not None:
+            outside = (cells < 0) | (cells > self.steps)
             if outside.any():
-                raise OutOfDomainError(f"outside 0 .. {self.k} steps of {self.step}", int(np.argmax(outside)))
+                raise OutOfDomainError(f"outside 0 .. {self.steps} steps of {self.step}", int(np.argmax(outside)))
         noisy: Integers = np.clip(cells + nearest_integers(self._formula, len(cells))[0], first, last)
         return noisy
 
@@ -151,7 +151,7 @@ class Geometric(Mechanism):
 
     def law(self, inputs: Iterable[Any]) -> Law:
         """See `Mechanism.law`; for the truncated one."""
-        k, rows = self.k, as_inputs(inputs)
+        k, rows = self.steps, as_inputs(inputs)
         if k is None:
             return super().law(rows)
         refuse_many(k + 1, "the truncated geometric mechanism", ": take a wider step")
@@ -184,8 +184,8 @@ class Geometric(Mechanism):
         below = np.where(
             ahead <= 0, decay ** np.maximum(1 - ahead, 0) / (1 + decay), 1 - decay ** np.maximum(ahead, 0) / (1 + decay)
         )
-        if self.k is not None:
-            below[:, cuts <= 0], below[:, cuts > self.k] = 0.0, 1.0
+        if self.steps is not None:
+            below[:, cuts <= 0], below[:, cuts > self.steps] = 0.0, 1.0
         return below
 
     @property
@@ -195,11 +195,11 @@ class Geometric(Mechanism):
 
     @property
     def end_cells(self) -> tuple[int, int] | None:
-        """0 and ``k``."""
-        return None if self.k is None else (0, self.k)
+        """0 and ``steps``."""
+        return None if self.steps is None else (0, self.steps)
 
     def _to_be_finite(self) -> str:
-        return "; truncated_geometric(metric, k) has one, and is as private"
+        return "; truncated_geometric(metric, steps) has one, and is as private"
 
     def _cell(self, point: Any, row: int) -> int:
         steps = number(point, row) / self.step
@@ -207,8 +207,8 @@ class Geometric(Mechanism):
             steps = Fraction(math.floor(steps + Fraction(1, 2)))
         if steps.denominator != 1:
             raise OffGridError(f"between two steps of {self.step}", row)
-        if not 0 <= steps <= (self.k or 0):
-            raise OutOfDomainError(f"outside 0 .. {self.k} steps of {self.step}", row)
+        if not 0 <= steps <= (self.steps or 0):
+            raise OutOfDomainError(f"outside 0 .. {self.steps} steps of {self.step}", row)
         return int(steps)
 
     @cached_property
@@ -260,19 +260,19 @@ def geometric(metric: Metric, step: LevelLike = 1, *, snap: bool = False) -> Geo
     return Geometric(on_the_line(metric), _positive(step), None, snap)
 
 
-def truncated_geometric(metric: Metric, k: int, step: LevelLike = 1, *, snap: bool = False) -> Geometric:
-    """The truncated geometric mechanism on ``0, step, .., k * step`` (paper 1, Fig. 2 iv).
+def truncated_geometric(metric: Metric, steps: int, step: LevelLike = 1, *, snap: bool = False) -> Geometric:
+    """The truncated geometric mechanism on ``0, step, .., steps * step`` (paper 1, Fig. 2 iv).
 
     >>> import metricdp as mdp
-    >>> K = mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), k=10)
+    >>> K = mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), steps=10)
     >>> all(0 <= z <= 10 for z in K.release([0, 5, 10]))
     True
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ArgumentError("k, the number of steps, is a positive integer")
-    if k > SECRET_CELLS:
-        raise ArgumentError("k, the number of steps, is at most 2^61; give a coarser step")
-    return Geometric(on_the_line(metric), _positive(step), k, snap)
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise ArgumentError("steps is a positive integer: how many there are")
+    if steps > SECRET_CELLS:
+        raise ArgumentError("there are at most 2^61 steps; give a coarser one")
+    return Geometric(on_the_line(metric), _positive(step), steps, snap)
 
 
 def _positive(step: LevelLike) -> Fraction:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.errors import ShapeError, UnknownCategoryError
+from metricdp.errors import ArgumentError, ShapeError, UnknownCategoryError
+from metricdp.exact.lists import as_list
 from metricdp.exact.refine import Integers
 from metricdp.mechanisms.containers import EMPTY, is_array, label_array_type, marked, unpack_labels
 from metricdp.mechanisms.forms.plain import is_null
 
-__all__ = ["DeclaredLabels", "place_of"]
+__all__ = ["DeclaredLabels", "declared_values", "place_of"]
 
 _WIDEST = 1 << 20
 
@@ -93,3 +94,17 @@ def _table(labels: list[Any]) -> tuple[int, Integers]:
     table = np.full(max(labels) - first + 1, -1, dtype=np.int64)
     table[[label - first for label in labels]] = np.arange(len(labels))
     return first, table
+
+
+def declared_values(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Declared values, each of which must be there once."""
+    listed = tuple(as_list(values, "values", "['yes', 'no']"))
+    try:
+        different = len(set(listed))
+    except (TypeError, ValueError):
+        raise ArgumentError("declared values can be hashed: text, numbers, tuples") from None
+    if any(is_null(value) and value is not None for value in listed):
+        raise ArgumentError("NaN, NaT and NA are no values, for none equals itself: declare None for missing")
+    if different < len(listed):
+        raise ArgumentError("declared values are wanted each once, and one is there twice")
+    return listed

@@ -30,7 +30,7 @@ MECHANISMS: Registry[Callable[..., Mechanism]] = Registry(
         "laplace": "metricdp.mechanisms.laplace:laplace",
         "postprocess": "metricdp.mechanisms.product:postprocess",
         "randomized_response": "metricdp.mechanisms.response:randomized_response",
-        "set_response": "metricdp.mechanisms.response:set_response",
+        "set_response": "metricdp.mechanisms.set_response:set_response",
         "truncated_geometric": "metricdp.mechanisms.geometric:truncated_geometric",
     },
     _problem,

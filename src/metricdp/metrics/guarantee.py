@@ -120,25 +120,25 @@ class Guarantee:
             raise ArgumentError(f"a distance is not negative, and {distance} is")
         return float_above(_exponential(self.metric.level, apart))
 
-    def group(self, k: int) -> Guarantee:
-        """The promise for k secrets taken as one, such as a family of k individuals.
+    def group(self, size: int) -> Guarantee:
+        """The promise for ``size`` secrets taken as one, such as a family of so many individuals.
 
-        Without delta it is k·d. With delta it is known only for multiples of the discrete and the Hamming metric, and
-        delta becomes delta (e^{kε} − 1)/(e^ε − 1), rounded up.
+        Without delta it is size·d. With delta it is known only for multiples of the discrete and the Hamming metric,
+        and delta becomes delta (e^{size ε} − 1)/(e^ε − 1), rounded up.
 
         >>> from metricdp.metrics import hamming
         >>> print(Guarantee(0.5 * hamming()).group(3))
         1.5·dₕ-private
         """
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise ArgumentError(f"a group has 1 member or more, as an integer, not {k!r}")
-        if not self.delta or k == 1:
-            return Guarantee(self.metric * k, self.delta)
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ArgumentError(f"a group has 1 member or more, as an integer, not {size!r}")
+        if not self.delta or size == 1:
+            return Guarantee(self.metric * size, self.delta)
         if not isinstance(self.metric.unit, (Discrete, Hamming)):
             raise UnsupportedMetricError("a delta is known for groups only with the discrete or the Hamming metric")
         level = self.metric.level
-        ratio = enclose(lambda: (level.ball() * k).expm1() / level.ball().expm1()).upper
-        return Guarantee(self.metric * k, min(self.delta * Fraction(ratio), Fraction(1)))
+        ratio = enclose(lambda: (level.ball() * size).expm1() / level.ball().expm1()).upper
+        return Guarantee(self.metric * size, min(self.delta * Fraction(ratio), Fraction(1)))
 
     def explain(self, distances: Sequence[int | float | Fraction] | int | float | Fraction | None = None) -> str:
         """The promise in plain words, at one or several distances.

@@ -123,9 +123,9 @@ class Space:
         """Floats below and above all pairwise distances, proved; see `Metric.enclosures`."""
         return self.metric.enclosures(self.points)
 
-    def ball(self, i: int, j: int) -> arb:
-        """The distance between ``points[i]`` and ``points[j]`` as a ball at the working precision."""
-        return self.metric.ball(self.points[i], self.points[j])
+    def ball(self, row: int, column: int) -> arb:
+        """The distance between ``points[row]`` and ``points[column]`` as a ball at the working precision."""
+        return self.metric.ball(self.points[row], self.points[column])
 
     def picture(self) -> GraphPicture:
         """The points, and the pairs whose distances imply all others, as data; `metricdp.plots.graph` draws it.

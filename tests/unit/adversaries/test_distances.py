@@ -107,7 +107,7 @@ def test_point_beliefs_are_as_far_apart_as_their_points():
 def test_no_output_of_a_private_channel_tells_more_than_the_multiplicative_distance():
     d = mdp.ln(2) * m.absolute()
     space = mdp.Space.line(5, d)
-    channel = of(mdp.truncated_geometric(d, k=4), range(5))
+    channel = of(mdp.truncated_geometric(d, steps=4), range(5))
     for p, q in itertools.pairwise(drawn(range(5), 5, 6)):
         bound = multiplicative_kantorovich(p, q, space).outward[1]
         for z in channel.outputs:

@@ -109,7 +109,7 @@ def test_given_events_are_looked_at():
 
 
 def test_pairs_are_searched_where_none_are_given():
-    evidence = audit(mdp.truncated_geometric(m.absolute(), k=4), samples=100_000)
+    evidence = audit(mdp.truncated_geometric(m.absolute(), steps=4), samples=100_000)
     assert evidence.holds
     assert len(evidence.searched) > 3
     assert evidence.scale_at_least > 0.7

@@ -30,7 +30,7 @@ def test_it_is_as_good_as_one_after_the_other():
 
 
 def test_what_it_promises():
-    once = of(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=3), range(4))
+    once = of(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=3), range(4))
     thrice = repeated(once, 3)
     assert thrice.promise.metric == 3 * (mdp.ln(2) * m.absolute())
     assert verify(thrice, mdp.Space.line(4, thrice.promise.metric)).holds

@@ -110,27 +110,27 @@ def both(*laws):
 
 
 CASES = {
-    "geometric": (mdp.truncated_geometric("0.1" * m.absolute(), k=10), range(11), truncated("0.1", 10)),
-    "geometric, some": (mdp.truncated_geometric(2 * m.absolute(), k=10), [3, 7], truncated(2, 10)),
+    "geometric": (mdp.truncated_geometric("0.1" * m.absolute(), steps=10), range(11), truncated("0.1", 10)),
+    "geometric, some": (mdp.truncated_geometric(2 * m.absolute(), steps=10), [3, 7], truncated(2, 10)),
     "geometric, steps": (
-        mdp.truncated_geometric("0.3" * m.absolute(), k=5, step="0.25"),
+        mdp.truncated_geometric("0.3" * m.absolute(), steps=5, step="0.25"),
         [0, 0.25, 1.25],
         truncated("0.3", 5, F(1, 4)),
     ),
-    "geometric, far": (mdp.truncated_geometric(300 * m.absolute(), k=4), range(5), truncated(300, 4)),
-    "geometric, farther": (mdp.truncated_geometric(2000 * m.absolute(), k=2), range(3), truncated(2000, 2)),
+    "geometric, far": (mdp.truncated_geometric(300 * m.absolute(), steps=4), range(5), truncated(300, 4)),
+    "geometric, farther": (mdp.truncated_geometric(2000 * m.absolute(), steps=2), range(3), truncated(2000, 2)),
     "geometric, near": (
-        mdp.truncated_geometric(F(1, 10**30) * m.absolute(), k=3),
+        mdp.truncated_geometric(F(1, 10**30) * m.absolute(), steps=3),
         range(4),
         truncated(F(1, 10**30), 3),
     ),
     "geometric, very near": (
-        mdp.truncated_geometric(F(1, 10**330) * m.absolute(), k=3),
+        mdp.truncated_geometric(F(1, 10**330) * m.absolute(), steps=3),
         range(4),
         truncated(F(1, 10**330), 3),
     ),
     "geometric, root of 2": (
-        mdp.truncated_geometric(mdp.ln(2) / 2 * m.absolute(), k=4),
+        mdp.truncated_geometric(mdp.ln(2) / 2 * m.absolute(), steps=4),
         range(5),
         truncated(mdp.ln(2) / 2, 4),
     ),
@@ -197,7 +197,7 @@ CASES = {
         both(response(1, 2), response(mdp.ln(2), 2)),
     ),
     "independent": (
-        mdp.independent(mdp.randomized_response("ab", 1), mdp.truncated_geometric(m.absolute(), k=3)),
+        mdp.independent(mdp.randomized_response("ab", 1), mdp.truncated_geometric(m.absolute(), steps=3)),
         list(itertools.product("ab", range(4))),
         product(response(1, 2), truncated(1, 3)),
     ),
@@ -241,12 +241,12 @@ def test_it_keeps_the_guarantee_of_the_mechanism_and_is_as_tight(name):
 @pytest.mark.parametrize(
     ("mechanism", "inputs", "total"),
     [
-        (mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=2), range(3), 6),
+        (mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=2), range(3), 6),
         (mdp.randomized_response("ab", mdp.ln(3)), "ab", 4),
         (mdp.randomized_response("abc", mdp.ln(3), "1/6"), "abc", 6),
         (mdp.set_response("ab", mdp.ln(2)), [set(), {"a"}, {"a", "b"}], 9),
         (mdp.compose(mdp.randomized_response("ab", mdp.ln(2)), mdp.randomized_response("ab", mdp.ln(3))), "ab", 12),
-        (mdp.postprocess(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=2), lambda z: z > 0), range(3), 6),
+        (mdp.postprocess(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=2), lambda z: z > 0), range(3), 6),
         (mdp.laplace(mdp.ln(4) * m.absolute(), bounds=(0, 3), resolution=1), range(4), 64),
         (mdp.laplace(mdp.ln(4) * m.nullable(m.absolute(), 3), bounds=(0, 2), resolution=1), [None, 0, 1, 2], 1364),
         (
@@ -298,7 +298,7 @@ def test_a_part_with_a_delta_and_a_zero():
     """What only one input can give has exactly delta, and may not grow."""
     part = Channel.from_matrix([0, 1], [0, 1], [[1, 0], ["9/10", "1/10"]])
     part = part.promising(Guarantee(m.absolute(), F(1, 10)))
-    channel = of(mdp.compose(part, mdp.truncated_geometric(m.absolute(), k=1)), [0, 1])
+    channel = of(mdp.compose(part, mdp.truncated_geometric(m.absolute(), steps=1)), [0, 1])
     assert channel.guarantee == Guarantee(2 * m.absolute(), F(1, 10))
     assert verify(channel, mdp.Space([0, 1], 2 * m.absolute()), F(1, 10)).holds
     assert channel.moved < 2.0**-60
@@ -306,7 +306,7 @@ def test_a_part_with_a_delta_and_a_zero():
 
 def test_a_channel_restricts_to_the_inputs_with_its_promise():
     promise = Guarantee(mdp.ln(2) * m.absolute())
-    channel = of(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=4), range(5))
+    channel = of(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=4), range(5))
     part = of(channel, [3, 1])
     assert part.inputs == (3, 1)
     assert part.promise == promise
@@ -314,14 +314,14 @@ def test_a_channel_restricts_to_the_inputs_with_its_promise():
 
 
 def test_postprocessing_merges_outputs():
-    channel = of(mdp.postprocess(mdp.truncated_geometric(m.absolute(), k=9), lambda z: z // 5), range(10))
+    channel = of(mdp.postprocess(mdp.truncated_geometric(m.absolute(), steps=9), lambda z: z // 5), range(10))
     assert channel.outputs == (0, 1)
     assert verify(channel, mdp.Space(range(10), m.absolute())).holds
     assert float(channel.probability(0, 1)) == pytest.approx(math.exp(-5) / (1 + math.exp(-1)))
 
 
 def test_releases_follow_the_channel():
-    mechanism = mdp.truncated_geometric(m.absolute(), k=3)
+    mechanism = mdp.truncated_geometric(m.absolute(), steps=3)
     assert set(of(mechanism, [0, 3]).release([0, 3] * 200)) <= set(range(4))
 
 
@@ -336,13 +336,13 @@ def test_releases_follow_the_channel():
         (mdp.laplace(m.absolute(), bounds=(0, 4), resolution=1), [0, None], DataError, "row 1"),
         (mdp.laplace(m.absolute(), bounds=(0, 4), resolution=1), [0, "x"], DataError, "row 1"),
         (mdp.laplace(10**6 * m.absolute(), bounds=(0, 4), resolution=1), [0], TooLargeError, "below 2\\^-65536"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [2.5], OffGridError, "row 0"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [0, 5], OutOfDomainError, "row 1"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [0, -1], OutOfDomainError, "row 1"),
-        (mdp.truncated_geometric(m.absolute(), k=4), ["a"], DataError, "row 0"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [math.nan], DataError, "row 0"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [1, 1], DataError, "same point"),
-        (mdp.truncated_geometric(m.absolute(), k=4), [], ShapeError, "at least one input"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [2.5], OffGridError, "row 0"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [0, 5], OutOfDomainError, "row 1"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [0, -1], OutOfDomainError, "row 1"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), ["a"], DataError, "row 0"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [math.nan], DataError, "row 0"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [1, 1], DataError, "same point"),
+        (mdp.truncated_geometric(m.absolute(), steps=4), [], ShapeError, "at least one input"),
         (mdp.randomized_response("ab", 1), "ax", DataError, "row 1"),
         (mdp.set_response("ab", 1), [{"x"}], DataError, "row 0"),
         (mdp.set_response("ab", 1), ["x", 3], KindError, "row 0: a set"),
@@ -383,7 +383,7 @@ RELEASED = {
         mdp.laplace("0.5" * m.dates(), bounds=(dt.date(2024, 1, 1), dt.date(2024, 1, 5))),
         [dt.date(2024, 1, 1), dt.date(2024, 1, 4)],
     ),
-    "composed": (mdp.postprocess(mdp.truncated_geometric(m.absolute(), k=4), lambda z: z), [1, 4]),
+    "composed": (mdp.postprocess(mdp.truncated_geometric(m.absolute(), steps=4), lambda z: z), [1, 4]),
 }
 
 

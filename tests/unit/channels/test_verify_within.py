@@ -44,7 +44,7 @@ def test_neighbours_keep_what_others_do_not():
 
 def test_without_a_delta_chains_make_it_the_same():
     space = Space.line(4, mdp.ln(2) * absolute())
-    good = of(mdp.truncated_geometric(space.metric, k=3), range(4))
+    good = of(mdp.truncated_geometric(space.metric, steps=3), range(4))
     assert verify(good, space, within=1).holds == verify(good, space).holds
     far = Channel.from_matrix(range(4), "yz", [["1/2", "1/2"]] * 3 + [["9/10", "1/10"]])
     assert not verify(far, space, within=1)

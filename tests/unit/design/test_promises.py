@@ -55,8 +55,8 @@ def test_kernels(space):
 def test_the_algebra_of_channels():
     """Two tight channels of one secret cost the sum, of two secrets each its own; on fewer inputs it stays tight."""
     line = Space.line(3, mdp.ln(2) * absolute())
-    one = mdp.channels.of(mdp.truncated_geometric(line.metric, k=2), line.points)
-    two = mdp.channels.of(mdp.truncated_geometric(mdp.ln(3) * absolute(), k=2), line.points)
+    one = mdp.channels.of(mdp.truncated_geometric(line.metric, steps=2), line.points)
+    two = mdp.channels.of(mdp.truncated_geometric(mdp.ln(3) * absolute(), steps=2), line.points)
     both, pairs, fewer = sequential(one, two), parallel(one, two), restrict(one, [0, 2])
     chosen = mdp.channels.choice(Fraction(1, 2), one, two)
     assert chosen.guarantee.metric == maximum(one.guarantee.metric, two.guarantee.metric)

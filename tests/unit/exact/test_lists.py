@@ -8,7 +8,7 @@ from metricdp.errors import ArgumentError, MetricDPError
 from metricdp.exact.lists import as_list
 
 SPACE = mdp.Space.line(3, mdp.ln(2) * mdp.metrics.absolute())
-CHANNEL = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), k=2), range(3))
+CHANNEL = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), steps=2), range(3))
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2]), iter([1, 2]), {1: "a", 2: "b"}])

@@ -164,7 +164,7 @@ def test_the_centre_is_the_middle_itself():
 
 
 def test_steps():
-    steps = mdp.truncated_geometric(m.absolute(), k=10, step="0.5")
+    steps = mdp.truncated_geometric(m.absolute(), steps=10, step="0.5")
     cells, _ = steps.release_cells(np.array([0, 50, 500], dtype=np.int32), Fraction(1, 100))
     assert ((cells >= 0) & (cells <= 10)).all()
     with pytest.raises(OffGridError) as caught:
@@ -179,7 +179,7 @@ def test_bounds_beyond_every_cell_are_refused_at_once():
         with pytest.raises(ArgumentError, match="coarser"):
             mdp.laplace(m.absolute(), bounds=bounds, resolution=1)
     with pytest.raises(ArgumentError, match="coarser"):
-        mdp.truncated_geometric(m.absolute(), k=2**62)
+        mdp.truncated_geometric(m.absolute(), steps=2**62)
 
 
 def test_points():

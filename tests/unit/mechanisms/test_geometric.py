@@ -35,7 +35,7 @@ def geometric_table(mechanism, x, ends):
 @pytest.mark.parametrize("level", [Fraction(1, 10), mdp.ln(2)])
 @pytest.mark.parametrize("step", [1, Fraction(1, 4)])
 def test_truncated_geometric(level, step):
-    mechanism = mdp.truncated_geometric(level * m.absolute(), k=6, step=step)
+    mechanism = mdp.truncated_geometric(level * m.absolute(), steps=6, step=step)
     assert isinstance(mechanism, Geometric)
     with precision(BITS):
         tables = {x: geometric_table(mechanism, x, (0, 6)) for x in range(7)}
@@ -97,7 +97,7 @@ def test_snapping_is_paid_for():
     assert snapping.guarantee == Guarantee(metric + mdp.ln(2) * m.discrete())
     assert plain.guarantee < snapping.guarantee
     assert isinstance(snapping.release([0.3, 2.5])[0], int)
-    half = mdp.truncated_geometric(metric, k=10, step="0.5", snap=True)
+    half = mdp.truncated_geometric(metric, steps=10, step="0.5", snap=True)
     assert half.guarantee == Guarantee(metric + mdp.ln(2) / 2 * m.discrete())
 
 
@@ -106,4 +106,4 @@ def test_dimension_and_steps(bad):
     with pytest.raises(ArgumentError, match="dimension"):
         mdp.laplace(m.euclidean(), dim=bad)
     with pytest.raises(ArgumentError, match="positive integer"):
-        mdp.truncated_geometric(m.absolute(), k=bad)
+        mdp.truncated_geometric(m.absolute(), steps=bad)

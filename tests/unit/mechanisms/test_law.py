@@ -15,7 +15,7 @@ m = mdp.metrics
 
 
 def test_the_float_view_holds_what_the_fixed_points_hold():
-    law = mdp.truncated_geometric(m.absolute(), k=3).law([0, 2])
+    law = mdp.truncated_geometric(m.absolute(), steps=3).law([0, 2])
     a = math.exp(-1)
     ends, inside = 1 / (1 + a), (1 - a) / (1 + a)
     expected = [[ends, inside * a, inside * a**2, ends * a**3], [ends * a**2, inside * a, inside, ends * a]]
@@ -26,17 +26,17 @@ def test_the_float_view_holds_what_the_fixed_points_hold():
 
 
 def test_the_float_view_of_very_small_probabilities_is_relatively_close():
-    law = mdp.truncated_geometric(300 * m.absolute(), k=2).law([0])
+    law = mdp.truncated_geometric(300 * m.absolute(), steps=2).law([0])
     np.testing.assert_allclose(law.matrix[0, 2], math.exp(-600), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
     "mechanism",
     [
-        mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=3),
+        mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=3),
         mdp.laplace(mdp.ln(4) * m.absolute(), bounds=(0, 3), resolution=1),
-        mdp.postprocess(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=3), lambda z: z % 2),
-        mdp.compose(*[mdp.truncated_geometric(mdp.ln(2) * m.absolute(), k=3)] * 2),
+        mdp.postprocess(mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=3), lambda z: z % 2),
+        mdp.compose(*[mdp.truncated_geometric(mdp.ln(2) * m.absolute(), steps=3)] * 2),
     ],
 )
 def test_fixed_points_are_the_rational_probabilities_rounded_up_by_less_than_two(mechanism):

@@ -10,7 +10,7 @@ from metricdp.mechanisms.registry import MECHANISMS, named_mechanism
 def test_a_name_makes_the_mechanism():
     metric = mdp.metrics.absolute().within(5)
     assert named_mechanism("laplace", metric) == mdp.laplace(metric)
-    assert named_mechanism("truncated-geometric", metric, k=3) == mdp.truncated_geometric(metric, 3)
+    assert named_mechanism("truncated-geometric", metric, steps=3) == mdp.truncated_geometric(metric, 3)
     assert MECHANISMS["laplace"] is mdp.laplace
 
 

@@ -35,7 +35,7 @@ def test_the_graph_of_a_sum():
 
 def test_tight_pairs_of_a_channel():
     space = Space.line(3, mdp.ln(2) * absolute())
-    tight = data_of(graph(space, channel=of(mdp.truncated_geometric(space.metric, k=2), range(3))))[0]["tight"]
+    tight = data_of(graph(space, channel=of(mdp.truncated_geometric(space.metric, steps=2), range(3))))[0]["tight"]
     assert [0, 1] in tight
     looser = mdp.Channel.from_matrix(range(3), "yz", [["1/2", "1/2"]] * 3)
     assert data_of(graph(space, channel=looser))[0]["tight"] == []

@@ -12,7 +12,7 @@ from metricdp.metrics import Space, absolute, discrete
 from metricdp.plots import data_of, simplex, words_of
 
 LINE = Space.line(3, mdp.ln(2) * absolute())
-GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, k=2), range(3))
+GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, steps=2), range(3))
 
 
 def legend_of(figure):

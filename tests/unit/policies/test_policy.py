@@ -15,7 +15,8 @@ from metricdp.mechanisms.continuous.nulls import NullableLaplace
 from metricdp.mechanisms.continuous.sphere import SphereLaplace
 from metricdp.mechanisms.exponential import Exponential
 from metricdp.mechanisms.geometric import Geometric
-from metricdp.mechanisms.response import RandomizedResponse, SetResponse
+from metricdp.mechanisms.response import RandomizedResponse
+from metricdp.mechanisms.set_response import SetResponse
 from metricdp.policies import Person, Policy
 from metricdp.policies.types import TYPES
 

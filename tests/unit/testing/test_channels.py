@@ -17,7 +17,7 @@ LAWS = ("rows", "labels", "view", "guarantee", "equality", "json", "releases")
     "channel",
     [
         TIGHT,
-        mdp.channels.of(mdp.truncated_geometric(mdp.metrics.absolute(), k=5), range(6)),
+        mdp.channels.of(mdp.truncated_geometric(mdp.metrics.absolute(), steps=5), range(6)),
         mdp.channels.certify(np.full((3, 3), 1 / 3), mdp.Space("abc", mdp.metrics.discrete())),
         mdp.channels.of(mdp.set_response("ab", 1), [frozenset(), frozenset("a"), frozenset("ab")]),
     ],

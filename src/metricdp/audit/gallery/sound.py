@@ -90,7 +90,9 @@ def sound() -> tuple[Exhibit, ...]:
         ),
         _ours("geometric", geometric(ln(2) * absolute()), (0, 1), (0, 3)),
         _ours("geometric in steps", geometric(absolute(), step="0.25"), (0.0, 0.25), (0.0, 1.0)),
-        _ours("truncated geometric", truncated_geometric(absolute() * Fraction(1, 2), k=10), (0, 1), (9, 10), (0, 10)),
+        _ours(
+            "truncated geometric", truncated_geometric(absolute() * Fraction(1, 2), steps=10), (0, 1), (9, 10), (0, 10)
+        ),
         _ours("randomized response", randomized_response("abcd", 1), ("a", "b")),
         _ours("randomized response with a delta", randomized_response("abcd", 1, "0.05"), ("a", "b")),
         _ours(

@@ -71,7 +71,7 @@ def is_kernel(channel: ChannelLike, space: Space) -> KernelCheck:
 
     >>> import metricdp as mdp
     >>> line = Space.line(3, mdp.ln(2) * mdp.metrics.absolute())
-    >>> print(is_kernel(mdp.channels.of(mdp.truncated_geometric(line.metric, k=2), range(3)), line))
+    >>> print(is_kernel(mdp.channels.of(mdp.truncated_geometric(line.metric, steps=2), range(3)), line))
     a kernel: 3 linearly independent vertices
     >>> print(is_kernel([["1/2", "1/2"], ["1/2", "1/2"], ["1/2", "1/2"]], line))
     NOT a kernel: the posterior of the output 0 is no vertex

@@ -55,7 +55,7 @@ class Comparison(Result):
         inverse_ratio: the same the other way round.
 
     >>> import metricdp as mdp
-    >>> C = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), k=2), range(3))
+    >>> C = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * mdp.metrics.absolute(), steps=2), range(3))
     >>> R = mdp.channels.of(mdp.randomized_response(range(3), mdp.ln(2)), range(3))
     >>> print(compare(C, R, "bin"))
     The first is never worse for 'bin': it costs at most the same, and 1/8 less for the prior 0 1/2, 1 0, 2 1/2.

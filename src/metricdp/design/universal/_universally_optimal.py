@@ -192,7 +192,7 @@ def universally_optimal(
 
     >>> import metricdp as mdp
     >>> metric = mdp.ln(2) * mdp.metrics.absolute()
-    >>> geometric = mdp.channels.of(mdp.truncated_geometric(metric, k=3), range(4))
+    >>> geometric = mdp.channels.of(mdp.truncated_geometric(metric, steps=3), range(4))
     >>> print(universally_optimal(geometric, mdp.Space.line(4, metric), "distance"))
     universally optimal for 'distance': proved by 42 extreme priors.
     """

@@ -69,7 +69,7 @@ def _constants() -> list[PaperClaim]:
 def fig2(size: Size) -> Found:
     """One over the integral of exp(-d), by sums and by `density`; the truncated geometric by its channel."""
     eps, step, k = Fraction(7, 10), Fraction(1, 2), 6
-    channel = of(mdp.truncated_geometric(eps * absolute(), k=k, step=step), [step * i for i in range(k + 1)])
+    channel = of(mdp.truncated_geometric(eps * absolute(), steps=k, step=step), [step * i for i in range(k + 1)])
     odds = math.exp(float(step * eps))
     printed = [odds / (odds + 1) if z in (0, k) else (odds - 1) / (odds + 1) for z in range(k + 1)]
     off = max(
@@ -77,7 +77,7 @@ def fig2(size: Size) -> Found:
     )
     draws = size.pick(200_000, 20_000)
     with seeded(12):
-        mechanism = mdp.truncated_geometric(eps * absolute(), k=k, step=step)
+        mechanism = mdp.truncated_geometric(eps * absolute(), steps=k, step=step)
         released = np.asarray(mechanism.release(np.full(draws, 1.0)))
     shares = [float((np.abs(released - float(step * z)) < 0.1).mean()) for z in range(k + 1)]
     far = max(abs(share - float(p)) for share, p in zip(shares, channel.matrix[2], strict=True))

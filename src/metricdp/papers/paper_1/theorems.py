@@ -220,7 +220,7 @@ def _excess(query: Callable[[Any], Any], metric: Metric, level: Any, databases: 
     answers = answer_space(query, Space(databases, level * metric))
     unit = answers.metric.unit
     line = all(unit.exactly(y, z) == abs(y - z) for y in answers.points for z in answers.points)
-    channel = of(mdp.truncated_geometric(level * absolute(), k=len(answers) - 1), answers.points)
+    channel = of(mdp.truncated_geometric(level * absolute(), steps=len(answers) - 1), answers.points)
     worst = Fraction(0)
     for m in _LOSSES.values():
         result = universally_optimal(channel, answers, monotone(Space(answers.points, absolute()), m))

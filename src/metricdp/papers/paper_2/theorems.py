@@ -109,7 +109,7 @@ def theorems_6_and_7(size: Size) -> Found:
     for n in sizes:
         space = Space.line(n, mdp.ln(2) * absolute())
         bound = error_bound(space)
-        reached: Any = reached_error(of(mdp.truncated_geometric(space.metric, k=n - 1), range(n)), space).exact
+        reached: Any = reached_error(of(mdp.truncated_geometric(space.metric, steps=n - 1), range(n)), space).exact
         row: list[Any] = [value.exact for value in (bound.theorem_6, bound.theorem_7, bound.sharper, bound.sharper_7)]
         table.append((n, *map(float, row), float(reached)))
         claims.append(

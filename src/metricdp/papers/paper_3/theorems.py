@@ -94,7 +94,7 @@ def theorem_3(size: Size) -> Found:
     reached = float(vulnerability(prior, found.channel, gain="identity"))
     line = Space.line(6, mdp.ln(2) * absolute())
     tight: Any = tight_constraints(line)
-    geometric = of(mdp.truncated_geometric(line.metric, k=5), range(6))
+    geometric = of(mdp.truncated_geometric(line.metric, steps=5), range(6))
     return Found(
         (
             claim("it is private, with every constraint tight", "1", verify(found.channel, space).scale),

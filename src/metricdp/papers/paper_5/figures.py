@@ -95,7 +95,7 @@ def _kernel_figure(space: Space, marked: dict[str, Any], title: str) -> Any:
 def fig4b(size: Size) -> Found:
     """Four vertices, of which the geometric mechanism has three; and the other kernel."""
     space = Space.line(3, LN2 * absolute())
-    geometric = of(mdp.truncated_geometric(space.metric, k=2), range(3))
+    geometric = of(mdp.truncated_geometric(space.metric, steps=2), range(3))
     known = {vertex.exact for vertex in vertices(space)}
     used = [tuple(inner.fractions) for inner in hyper("uniform", geometric).inners]
     others = [kernel for kernel in kernels(space) if not equivalent(kernel, geometric)]
@@ -172,7 +172,7 @@ def fig8(size: Size) -> Found:
     typed = Hyper.of(space.points, list(zip(outers, inners, strict=True)))
     channel = typed.channel
     verdict = verify(channel, space)
-    geometric = of(mdp.truncated_geometric(LN2 * absolute(), k=3), range(4))
+    geometric = of(mdp.truncated_geometric(LN2 * absolute(), steps=3), range(4))
     on_path = restrict(channel, _PATH)
     loss = lifted(as_loss("bin", _PATH), space.points)
     by_hand = [[Fraction(2 if z in (0, 3) else 1, 3) / 2 ** abs(x - z) for z in range(4)] for x in range(4)]

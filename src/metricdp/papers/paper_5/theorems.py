@@ -36,7 +36,7 @@ _LINE = Space.line(3, LN2 * absolute())
 
 
 def _geometric(space: Space) -> Channel:
-    return of(mdp.truncated_geometric(space.metric, k=len(space) - 1), range(len(space)))
+    return of(mdp.truncated_geometric(space.metric, steps=len(space) - 1), range(len(space)))
 
 
 @register(5, "eq6-7", "Refinement, and one prior that decides it", "Eq. 6 and 7, section II.C")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from metricdp.errors import UnknownCategoryError
-from metricdp.mechanisms.response import set_response
+from metricdp.mechanisms.set_response import set_response
 from metricdp.metrics import symmetric_difference
 from metricdp.metrics.words import Measure
 from metricdp.policies.column_type import ColumnType

@@ -44,10 +44,10 @@ def test_irrational_kernels_are_known_up_to_rounding():
 
 def test_the_best_for_every_loss():
     two = Space.line(2, LN2 * absolute())
-    best = of(mdp.truncated_geometric(two.metric, k=1), range(2))
+    best = of(mdp.truncated_geometric(two.metric, steps=1), range(2))
     assert optimal_for_every_loss(best, two)
     three = Space.line(3, LN2 * absolute())
-    refuted = optimal_for_every_loss(of(mdp.truncated_geometric(three.metric, k=2), range(3)), three)
+    refuted = optimal_for_every_loss(of(mdp.truncated_geometric(three.metric, steps=2), range(3)), three)
     assert not refuted
     assert refuted.proof.advantage > 0
     weaker = Channel.from_matrix(range(2), "yz", [["3/5", "2/5"], ["2/5", "3/5"]])

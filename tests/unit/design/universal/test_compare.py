@@ -16,7 +16,7 @@ from metricdp.errors import ArgumentError, TooLargeError
 from metricdp.metrics import Space, absolute
 
 LINE = Space.line(3, mdp.ln(2) * absolute())
-GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, k=2), range(3))
+GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, steps=2), range(3))
 RESPONSE = of(mdp.randomized_response(range(3), mdp.ln(2)), range(3))
 
 

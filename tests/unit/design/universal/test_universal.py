@@ -25,7 +25,7 @@ from metricdp.programs.double_description import extreme_rays
 
 LINE = Space.line(3, mdp.ln(2) * absolute())
 PAIRS = list(itertools.permutations(range(6), 2))
-GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, k=2), range(3))
+GEOMETRIC = of(mdp.truncated_geometric(LINE.metric, steps=2), range(3))
 
 
 def least_by_floats(space, prior, loss):
@@ -233,7 +233,7 @@ def test_points_at_distance_zero_and_infinity():
 
 def test_irrational_levels_leave_a_tolerance():
     space = Space.line(3, 0.5 * absolute())
-    channel = of(mdp.truncated_geometric(space.metric, k=2), range(3))
+    channel = of(mdp.truncated_geometric(space.metric, steps=2), range(3))
     result = universally_optimal(channel, space, "distance")
     assert result.holds
     assert 0 < result.excess.upper < 1e-17
@@ -243,7 +243,7 @@ def test_irrational_levels_leave_a_tolerance():
     trivial = universally_optimal(channel, space, [[1, 2, 3]] * 2, tolerance=0)
     assert trivial.holds
     assert trivial.excess.upper == 0
-    worse = of(mdp.truncated_geometric(0.4 * absolute(), k=2), range(3))
+    worse = of(mdp.truncated_geometric(0.4 * absolute(), steps=2), range(3))
     assert universally_optimal(worse, space, "distance").refuted
 
 
@@ -287,7 +287,7 @@ def test_answers_of_a_query():
 
 def test_a_time_limit_is_an_error_or_a_refutation():
     space = Space.line(6, mdp.ln(2) * absolute())
-    channel = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * absolute(), k=5), range(6))
+    channel = mdp.channels.of(mdp.truncated_geometric(mdp.ln(2) * absolute(), steps=5), range(6))
     updates = []
     assert universally_optimal(channel, space, "distance", progress=updates.append)
     assert updates[-1].done == updates[-1].total

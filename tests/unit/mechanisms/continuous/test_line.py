@@ -113,8 +113,8 @@ def test_outside_the_bounds():
         assert 0 <= mechanism.release(100.0) <= 100
         assert 0 <= mechanism.release(-0.0) <= 100
     refused(NULLS, [None, 101.0], OutOfDomainError, 1, "outside the declared bounds")
-    refused(mdp.truncated_geometric(m.absolute(), k=10), [3, 11], OutOfDomainError, 1, r"outside 0 \.\. 10 steps")
-    refused(mdp.truncated_geometric(m.absolute(), k=10), [3, -1], OutOfDomainError, 1, r"outside 0 \.\. 10 steps")
+    refused(mdp.truncated_geometric(m.absolute(), steps=10), [3, 11], OutOfDomainError, 1, r"outside 0 \.\. 10 steps")
+    refused(mdp.truncated_geometric(m.absolute(), steps=10), [3, -1], OutOfDomainError, 1, r"outside 0 \.\. 10 steps")
 
 
 def test_bounds_that_no_float_is():

@@ -49,5 +49,5 @@ def test_functions_and_large_queries():
 def test_it_feeds_design():
     space = answer_space(Count({1}, records=3), mdp.ln(3) * hamming())
     best = mdp.design.optimal(space, prior="uniform", loss="distance")
-    noise = mdp.channels.of(mdp.truncated_geometric(mdp.ln(3) * absolute(), k=3), space.points)
+    noise = mdp.channels.of(mdp.truncated_geometric(mdp.ln(3) * absolute(), steps=3), space.points)
     assert best.loss == pytest.approx(mdp.adversaries.uncertainty("uniform", noise, "distance", space=space), rel=1e-4)
