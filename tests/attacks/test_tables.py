@@ -415,6 +415,45 @@ def test_a_kept_column_takes_nothing_along_that_its_rows_do_not_show(tmp_path, n
         assert SECRET[:8].encode() not in (tmp_path / f"out{ending}").read_bytes()
 
 
+def test_notes_on_the_fields_of_a_kept_type_are_left_out():
+    """Equality of types does not look at them; Polars writes the words of an Enum there."""
+    note = {"note": SECRET}
+    kinds = {
+        "list": pa.list_(pa.field("item", pa.string(), metadata=note)),
+        "struct": pa.struct([pa.field("u", pa.struct([pa.field("v", pa.string(), metadata=note)]))]),
+        "fixed": pa.list_(pa.field("item", pa.string(), metadata=note), 1),
+    }
+    values = {"list": ["a"], "struct": {"u": {"v": "a"}}, "fixed": ["a"]}
+    kept = "".join(f"{name} = 'keep'\n" for name in kinds)
+    rules = f"format = 2\n[columns]\n{kept}[columns.x]\ntype = 'boolean'\nepsilon = 1"
+    table = pa.table({"x": [True]} | {name: pa.array([values[name]], kind) for name, kind in kinds.items()})
+    kept = sanitize(table, Policy.parse(rules)).table
+    for name in kinds:
+        assert kept[name].to_pylist() == [values[name]]
+        for kind in (kept.schema.field(name).type, kept[name].type, kept[name].chunk(0).type):
+            assert SECRET not in notes(kind)
+    frame = pl.DataFrame({"k": pl.Series([["a"]], dtype=pl.List(pl.Enum([SECRET, "a"]))), "x": [True]})
+    rules = "format = 2\n[columns]\nk = 'keep'\n[columns.x]\ntype = 'boolean'\nepsilon = 1"
+    kept = sanitize(frame, Policy.parse(rules)).table
+    assert kept["k"].to_list() == [["a"]]
+    assert SECRET not in str(kept.schema)
+
+
+def notes(kind):
+    """The notes on all fields of a type."""
+    fields = [kind.field(place) for place in range(kind.num_fields)]
+    return "".join(f"{field.metadata}{notes(field.type)}" for field in fields)
+
+
+def test_lists_of_length_zero_are_refused():
+    """Arrow divides by the length, which ends the process."""
+    empty = pa.FixedSizeListArray.from_buffers(pa.list_(pa.int64(), 0), 2, [None], children=[pa.array([], pa.int64())])
+    rules = "format = 2\n[columns]\nk = 'keep'\n[columns.x]\ntype = 'boolean'\nepsilon = 1"
+    for array in (empty, pa.StructArray.from_arrays([empty], names=["f"])):
+        with pytest.raises(PolicyError, match=r"column 'k': a .* can be neither kept nor protected"):
+            sanitize(pa.table({"k": array, "x": [True] * 2}), Policy.parse(rules))
+
+
 def everything(table):
     """All that the buffers of a table hold."""
     return b"".join(held_bytes(chunk) for column in table.columns for chunk in column.chunks)

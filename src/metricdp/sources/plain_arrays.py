@@ -1,7 +1,8 @@
 """What the rows of an array hold, and nothing beside it.
 
 An Arrow array may carry more than its rows show: words of a dictionary that no row uses, values beneath a null, the
-larger buffer that it is a slice of. None of it may leave with a public column, at any depth of structs and lists.
+larger buffer that it is a slice of, notes on the fields of its type. None of it may leave with a public column, at any
+depth of structs and lists.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def plain_type(arrow: pa.DataType) -> pa.DataType | None:
     if pa.types.is_map(arrow):
         return pa.map_(*made, keys_sorted=arrow.keys_sorted)
     if pa.types.is_fixed_size_list(arrow):
-        return pa.list_(made[0], arrow.list_size)
+        return pa.list_(made[0], arrow.list_size) if arrow.list_size else None  # Arrow divides by the size, and crashes
     large = pa.types.is_large_list(arrow) or pa.types.is_large_list_view(arrow)
     return pa.large_list(made[0]) if large else pa.list_(made[0])
 
@@ -127,7 +128,7 @@ def _known(array: pa.Array) -> pa.Array:
     """
     arrow = array.type
     plain: Any = plain_type(arrow)
-    if arrow == plain:
+    if arrow.equals(plain, check_metadata=True):
         return array
     if isinstance(arrow, pa.BaseExtensionType):
         return _known(array.storage)

@@ -157,6 +157,10 @@ class SphereNoise:
         return [arb.atan2(z, flat) * degrees, longitude, keep]
 
 
+_FINEST = Fraction(1, 1 << 52)
+"""Of resolutions in degrees: 360 degrees are then fewer than 2^61 cells, so that every place is on the grid."""
+
+
 @dataclass(frozen=True, repr=False)
 class SphereLaplace(Mechanism):
     """The Laplace mechanism for great-circle distance, on (latitude, longitude) in degrees.
@@ -296,8 +300,12 @@ def sphere_laplace(metric: Metric, resolution: LevelLike | None = None) -> Spher
     earth = metric.unit.radius
     scale = Real(lambda: (180 / arb.pi() / (metric.level.ball() * ball(earth))).min(arb(1)))
     width = resolution_for(scale, resolution, bits=16)
+    if resolution is None:
+        width = max(width, _FINEST)
     if (90 / width).denominator != 1:
         raise ArgumentError("a resolution in degrees divides 90, so that the grid closes around the globe")
+    if width < _FINEST:
+        raise ArgumentError("a resolution in degrees is at least 2^-52, so that 64 bits count the globe's cells")
     return SphereLaplace(metric, width)
 
 

@@ -42,3 +42,15 @@ def test_degrees_of_the_wrong_kind(bad):
 def test_a_grid_that_does_not_close_around_the_globe(bad):
     with pytest.raises(ArgumentError, match="divides 90"):
         mdp.laplace(m.great_circle().within(200), resolution=bad)
+
+
+def test_every_place_is_on_the_grid_however_high_the_level():
+    """At 1e30 a metre a degree had more cells than 64 bits count, and half of the globe was refused."""
+    for level in (1e10, 1e30, mdp.ln(10**50), 1e90):
+        mechanism = mdp.laplace(level * m.great_circle())
+        for place in ([48.5, 2.25], [-90.0, 0.0], [0.0, -180.0], [12.0, 359.5]):
+            latitude, longitude = mechanism.release(place)
+            assert abs(latitude - place[0]) < 1e-6
+            assert abs((longitude - place[1]) % 360) < 1e-6 or abs(place[0]) == 90 or (longitude - place[1]) % 360 > 359
+    with pytest.raises(ArgumentError, match=r"at least 2\^-52"):
+        mdp.laplace(m.great_circle(), resolution=Fraction(1, 1 << 53))
