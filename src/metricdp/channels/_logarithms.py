@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, Places, each_block
 from metricdp.exact.assumed import ERROR
 from metricdp.exact.processors import processors
-from metricdp.exact.weights import Weights
+from metricdp.exact.weights import Stored
 
-__all__ = ["greatest_differences", "logarithms"]
+__all__ = ["greatest_beyond", "greatest_differences", "logarithms"]
 
 _BLOCK = 1 << 15
 _LARGE = 10**8
 """From so many differences on, all cores look for them."""
 
 
-def logarithms(weights: Weights) -> tuple[Floats, float]:
+def logarithms(weights: Stored) -> tuple[Floats, float]:
     """The natural logarithm of every weight, 0 in place of that of 0, and a bound on the error of each.
 
     A weight is its first 64 bits, rounded to a float (relative 2^-53 twice), times a power of two; numpy's logarithm is
@@ -29,7 +30,8 @@ def logarithms(weights: Weights) -> tuple[Floats, float]:
     """
     heads = _held(weights)
     if heads is not None:
-        logs = np.log(np.maximum(heads, 1.0))
+        np.maximum(heads, 1.0, out=heads)
+        logs = np.log(heads, out=heads)
         return logs, (2 + float(logs.max(initial=0.0))) * 2 * ERROR
     flat = weights.ravel().tolist()
     shifts = [max(0, value.bit_length() - 64) for value in flat]
@@ -76,7 +78,46 @@ def greatest_differences(logs: Floats) -> Floats:
     return greatest
 
 
-def _held(weights: Weights) -> Floats | None:
+def greatest_beyond(logs: Floats, sets: Sequence[Places], enough: Callable[[Places], Floats]) -> Floats:
+    """The same where it is more than enough; elsewhere minus infinity or something up to the maximum.
+
+    For two sets of rows a column is looked at only where its largest entry in the one is by more than enough above its
+    least in the other; so it is quick where rows of a set are much alike and few columns tell two sets apart.
+
+    Args:
+        logs: one row for each input.
+        sets: all rows, in sets.
+        enough: for some rows, one number for each row of all.
+    """
+    order = np.concatenate(sets)
+    starts = np.cumsum([0, *map(len, sets)]).tolist()
+    blocks = [logs[some] for some in sets]
+    least = np.stack([block.min(axis=0) for block in blocks])
+    greatest = np.empty((len(logs), len(logs)))
+    longest = max(map(len, sets))
+
+    def fill(place: int) -> None:
+        block, found = blocks[place], np.full((len(sets[place]), len(logs)), -np.inf)
+        most = np.minimum.reduceat(enough(sets[place])[:, order].min(axis=0), starts[:-1])
+        highest, buffer = block.max(axis=0), np.empty(longest * logs.shape[1])
+        for other, theirs in enumerate(blocks):
+            columns = np.flatnonzero(highest - least[other] > most[other])
+            if not len(columns):
+                continue
+            mine, rest = block.take(columns, axis=1), theirs.take(columns, axis=1)
+            differences = buffer[: rest.size].reshape(rest.shape)
+            for row, values in enumerate(mine):
+                np.subtract(values, rest, out=differences)
+                differences.max(axis=1, out=found[row, starts[other] : starts[other + 1]])
+        rows = np.empty(found.shape)
+        rows[:, order] = found
+        greatest[sets[place]] = rows
+
+    each_block(fill, range(len(sets)))
+    return greatest
+
+
+def _held(weights: Stored) -> Floats | None:
     """The weights as the nearest floats, where none is too large for one."""
     try:
         held = weights.astype(np.float64)

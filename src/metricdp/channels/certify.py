@@ -18,6 +18,7 @@ from metricdp.channels.rounding import floats_inside
 from metricdp.channels.verify import verify
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
 from metricdp.exact.arrays import Floats, each_block, row_blocks
+from metricdp.exact.lists import as_list
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Space
 
@@ -77,12 +78,12 @@ def certify(matrix: Any, space: SpaceLike, outputs: Iterable[Any] | None = None)
     else:
         wanted = _read(matrix, space)
         inputs = space.points
-        names = tuple(outputs) if outputs is not None else _default_outputs(space, wanted.shape[1])
+        names = tuple(as_list(outputs, "outputs")) if outputs is not None else _default_outputs(space, wanted.shape[1])
     pairs = Pairs.of(inputs, space)
     taken = matrix if isinstance(matrix, Channel) else _as_it_is(inputs, names, wanted)
     if taken is not None and verify(taken, space):
         if isinstance(matrix, Channel):
-            return Certified(inputs, names, matrix.weights, matrix.total, Proved(space.metric), 0.0, 0.0)
+            return Certified(inputs, names, matrix.stored, matrix.total, Proved(space.metric), 0.0, 0.0)
         return _certified(taken, wanted, space)
     return nearest_private(wanted, pairs, names)
 
@@ -272,7 +273,7 @@ def _certified(plain: Channel, wanted: Floats, space: Space) -> Certified:
             moved = max(moved, float(np.abs(plain.matrix[rows] - wanted[rows]).sum(axis=1).max()))
     moved = moved / 2 * (1 + 2.0**-40) + error
     cost = _rise(plain, wanted, error, space) if math.isfinite(moved) else None
-    return Certified(inputs, outputs, plain.weights, plain.total, promise, moved, cost)
+    return Certified(inputs, outputs, plain.stored, plain.total, promise, moved, cost)
 
 
 def _rise(plain: Channel, wanted: Floats, error: float, space: Space) -> float | None:
@@ -301,14 +302,14 @@ def _equal(channel: Channel, wanted: Floats) -> bool:
     if not np.array_equal(channel.matrix, wanted):
         return False
     total = channel.total
-    entries = zip(channel.weights.ravel().tolist(), wanted.ravel().tolist(), strict=True)
+    entries = zip(channel.stored.ravel().tolist(), wanted.ravel().tolist(), strict=True)
     return all(Fraction(value) * total == weight for weight, value in entries)
 
 
 def _read(matrix: Any, space: Space) -> Floats:
     try:
         wanted = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ArgumentError("certify takes a matrix of numbers, one row for each point of the space") from None
     if wanted.ndim != 2 or len(wanted) != len(space) or not wanted.shape[1]:
         raise ArgumentError(f"a matrix with one row for each of the {len(space)} points is wanted, not {wanted.shape}")

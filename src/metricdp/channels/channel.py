@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +15,10 @@ import numpy as np
 
 from metricdp.channels.proved import Proved, refuse_unless_kept
 from metricdp.errors import ArgumentError, MetricDPError, UnknownCategoryError
-from metricdp.exact.arrays import Floats, Places
+from metricdp.exact.arrays import Floats, Places, row_blocks
 from metricdp.exact.balls import float_below
-from metricdp.exact.weights import IntegerRows, Weights
+from metricdp.exact.lists import as_a, as_list
+from metricdp.exact.weights import IntegerRows, Stored, Weights
 from metricdp.mechanisms.labels import DeclaredLabels
 from metricdp.mechanisms.law import Law, as_inputs
 from metricdp.mechanisms.mechanism import Mechanism, at_distance
@@ -33,6 +34,9 @@ __all__ = ["ROUNDING", "Channel"]
 
 ROUNDING = 1e-6
 """How far from one the floats of a row may sum; beyond it they are no probabilities, and refused."""
+
+_SHORT = 1 << 62
+"""Rows of machine integers with a smaller total can be added up as such."""
 
 _HELD = 1000
 """Integers of fewer bits are rounded to floats, and those divided by a power of two, without more loss."""
@@ -81,13 +85,16 @@ class Channel(Mechanism):
         object.__setattr__(self, "outputs", distinct(self.outputs, "output"))
         if type(self.total) is not int or self.total < 1:
             raise ArgumentError("the total is a positive integer")
-        given = np.asarray(self.weights, dtype=object)
+        short = isinstance(self.weights, np.ndarray) and self.weights.dtype == np.int64 and self.total < _SHORT
+        given = np.asarray(self.weights) if short else np.asarray(self.weights, dtype=object)
         if given.shape != (len(self.inputs), len(self.outputs)):
             raise ArgumentError(
                 f"a matrix of {len(self.inputs)} inputs by {len(self.outputs)} outputs is wanted, not {given.shape}"
             )
         weights = given.copy() if given.flags.writeable or not given.flags.owndata else given  # another channel's
-        for row in range(len(weights)):
+        if short:
+            _check_short(weights, self.total, self.inputs)
+        for row in range(0 if short else len(weights)):
             values = weights[row].tolist()
             if set(map(type, values)) != {int}:
                 raise ArgumentError(f"row {row}: weights are integers")
@@ -99,12 +106,11 @@ class Channel(Mechanism):
         if common > 1:
             weights = weights // common
             object.__setattr__(self, "total", self.total // common)
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
+        self._keep(weights)
         if isinstance(self.promise, Proved):
             object.__setattr__(self, "promise", self.promise.plain)
         elif self.promise is not None:
-            refuse_unless_kept(self, self.promise)
+            refuse_unless_kept(self, as_a(Guarantee, self.promise, "mdp.Guarantee(metric)"))
 
     @classmethod
     def from_matrix(cls, inputs: Iterable[Any], outputs: Iterable[Any], probabilities: Any) -> Channel:
@@ -121,11 +127,10 @@ class Channel(Mechanism):
         4
         """
         names, columns = distinct(inputs, "input"), distinct(outputs, "output")
-        rows = (
-            [list(row) for row in probabilities.tolist()]
-            if isinstance(probabilities, np.ndarray)
-            else [list(row) for row in probabilities]
-        )
+        given = probabilities.tolist() if isinstance(probabilities, np.ndarray) else probabilities
+        rows = [
+            as_list(row, "probabilities") for row in as_list(given, "rows of probabilities", "[[0.5, 0.5], [0, 1]]")
+        ]
         if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
             raise ArgumentError(
                 f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs"
@@ -149,6 +154,35 @@ class Channel(Mechanism):
     # What it says
 
     @property
+    def stored(self) -> Stored:
+        """The weights in the type they are kept in, which cannot be written to: to compare them, not to multiply.
+
+        Machine integers where they were given so, which take a fifth of the memory of `weights`; these are made of
+        them when they are first asked for.
+
+        >>> Channel("ab", "yz", np.array([[1, 2], [2, 1]]), 3).stored.dtype
+        dtype('int64')
+        """
+        short: Stored | None = self.__dict__.get("_short")
+        return self.weights if short is None else short
+
+    def _keep(self, weights: Stored) -> None:
+        weights.setflags(write=False)
+        if weights.dtype == object:
+            object.__setattr__(self, "weights", weights)
+        else:
+            self.__dict__.pop("weights", None)
+            object.__setattr__(self, "_short", weights)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "weights" or "_short" not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self._keep(self._short.astype(object))
+            return self.weights
+
+    @property
     def shape(self) -> tuple[int, int]:
         """How many inputs and outputs there are."""
         return len(self.inputs), len(self.outputs)
@@ -157,7 +191,8 @@ class Channel(Mechanism):
     def matrix(self) -> Floats:
         """The probabilities as floats, each the nearest; a view that cannot be written to."""
         if self.total & (self.total - 1) == 0 and self.total.bit_length() < _HELD:
-            view = np.ldexp(self.weights.astype(np.float64), 1 - self.total.bit_length())  # exact after one rounding
+            view = self.stored.astype(np.float64)
+            np.ldexp(view, 1 - self.total.bit_length(), out=view)  # exact after one rounding
         else:
             view = np.array([[weight / self.total for weight in row] for row in self.weights.tolist()])
         view.setflags(write=False)
@@ -220,7 +255,7 @@ class Channel(Mechanism):
         Raises:
             ArgumentError: it does not hold, or cannot be proved.
         """
-        return replace(self, promise=guarantee)
+        return replace(self, weights=self.stored, promise=guarantee)
 
     @property
     def resolution(self) -> None:
@@ -270,14 +305,21 @@ class Channel(Mechanism):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Channel):
             return NotImplemented
-        return self._key == other._key and bool((self.weights == other.weights).all())
+        if self._key != other._key:
+            return False
+        mine, others = self.stored, other.stored
+        return all(bool((mine[rows] == others[rows]).all()) for rows in row_blocks(mine.shape))
 
     def __hash__(self) -> int:
-        return hash((self._key, tuple(self.weights[:, 0].tolist())))
+        return hash((self._key, tuple(self.stored[:, 0].tolist())))
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = [field.name for field in fields(self) if field.name != "weights"]
+        return {name: getattr(self, name) for name in names} | {"weights": self.stored}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self.weights.setflags(write=False)
+        self._keep(self.weights)
 
     @property
     def _key(self) -> tuple[Any, ...]:
@@ -316,7 +358,7 @@ class Channel(Mechanism):
 
     @cached_property
     def _sampler(self) -> IntegerRows:
-        return IntegerRows(self.weights, self.total)
+        return IntegerRows(self.stored, self.total)
 
     # To and from JSON
 
@@ -373,7 +415,20 @@ def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) 
     return whole
 
 
-def _common_divisor(weights: Weights, total: int) -> int:
+def _check_short(weights: Stored, total: int, inputs: tuple[Any, ...]) -> None:
+    """The same for machine integers, whose sums are taken of their upper and lower halves."""
+    for rows in row_blocks(weights.shape):
+        some = weights[rows]
+        upper, lower = (some >> 32).sum(axis=1), (some & 0xFFFFFFFF).sum(axis=1)
+        sums = [(high << 32) + low for high, low in zip(upper.tolist(), lower.tolist(), strict=True)]
+        for row, (least, whole) in enumerate(zip(some.min(axis=1).tolist(), sums, strict=True), rows.start):
+            if least < 0:
+                raise ArgumentError(f"row {row}: input {inputs[row]!r}: a negative probability")
+            if whole != total:
+                raise ArgumentError(f"row {row}: input {inputs[row]!r}: the weights do not sum to the total")
+
+
+def _common_divisor(weights: Stored, total: int) -> int:
     common = total
     for row in weights:
         if common == 1:

@@ -58,7 +58,7 @@ class OwnMetric(Listed):
     @cached_property
     def _known(self) -> tuple[Floats, float]:
         """The distances as floats, and how far they may be off."""
-        weights = self.channel.weights
+        weights = self.channel.stored
         logs, error = logarithms(weights)
         greatest = greatest_differences(logs)
         possible = (weights > 0).astype(float)
@@ -92,7 +92,7 @@ class OwnMetric(Listed):
     def ratio(self, x: Any, y: Any) -> Fraction | None:
         """The largest ratio of probabilities between two inputs, exp of their distance; None where it is infinite."""
         largest = Fraction(1)
-        left, right = (self.channel.weights[self._place(point)].tolist() for point in (x, y))
+        left, right = (self.channel.stored[self._place(point)].tolist() for point in (x, y))
         for one, other in zip(left, right, strict=True):
             if not one and not other:
                 continue

@@ -10,7 +10,7 @@ import numpy as np
 from metricdp.channels.pairs import Pairs
 from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import exp_bounds
-from metricdp.exact.weights import Weights
+from metricdp.exact.weights import Stored, Weights
 from metricdp.mechanisms.law import FixedPoint
 
 __all__ = ["floats_inside", "round_inside"]
@@ -47,7 +47,7 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
     return weights, total
 
 
-def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Weights, int] | None:
+def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, int] | None:
     """The same for many probabilities as floats, whose columns are a little inside the cone, in 60 bits.
 
     What is below 2^-60 is lifted by the units on top, of which there are twice as many: rounding moves an entry by up
@@ -61,7 +61,7 @@ def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Weights, 
     units, total = 2 * _units(_least_distance(pairs)), 1 << _SHORT
     if units * matrix.shape[1] > min(share, 0.5) * total:
         return None
-    weights: Weights = np.empty(matrix.shape, dtype=object)
+    weights: Stored = np.empty(matrix.shape, dtype=np.int64)
 
     def fill(rows: slice) -> None:
         possible = matrix[rows] > 0

@@ -68,7 +68,7 @@ def to_json(channel: Channel) -> dict[str, Any]:
         "inputs": [label_document(label) for label in channel.inputs],
         "outputs": [label_document(label) for label in channel.outputs],
         "total": digits(channel.total),
-        "weights": [[_number(weight) for weight in row] for row in channel.weights.tolist()],
+        "weights": [[_number(weight) for weight in row] for row in channel.stored.tolist()],
         "guarantee": guarantee_document(channel.promise),
     }
 
@@ -258,7 +258,7 @@ def to_rows(channel: Channel) -> list[list[str]]:
     rows = [["input", *map(label_text, channel.outputs)]]
     rows += [
         [label_text(label), *map(text, weights)]
-        for label, weights in zip(channel.inputs, channel.weights.tolist(), strict=True)
+        for label, weights in zip(channel.inputs, channel.stored.tolist(), strict=True)
     ]
     return rows
 

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import fmpz
 
-from metricdp.channels._logarithms import greatest_differences, logarithms
+from metricdp.channels._logarithms import greatest_beyond, greatest_differences, logarithms
 from metricdp.channels.arguments import ChannelLike, SpaceLike, as_channel, as_space
 from metricdp.channels.channel import Channel
+from metricdp.channels.near_sets import near_sets
 from metricdp.channels.pairs import Pair, Pairs
 from metricdp.channels.proved import known_verdict, remember
 from metricdp.errors import LevelError
-from metricdp.exact.arrays import Floats, row_blocks
+from metricdp.exact.arrays import Floats, Places, row_blocks
 from metricdp.exact.balls import Enclosure, ball, decide_sign, float_above, float_below, precision
 from metricdp.exact.level import ln, rational
 from metricdp.metrics import Space, Verdict
@@ -28,6 +29,9 @@ _BITS = (96, 256)
 _MOST_BITS = 1 << 14
 _MANY = 5000
 _LONG = 600  # bits
+_TOGETHER = 16
+"""So many inputs, near each other, are compared with so many others at a time, where there are many."""
+
 _LARGE = 500
 """Of more inputs than these, a tenth of so many pairs are looked at in balls."""
 
@@ -109,7 +113,7 @@ def _verdict(channel: Channel, pairs: Pairs, delta: Fraction) -> Verdict:
 
 def _told_apart(channel: Channel, pairs: Pairs) -> RatioCase | None:
     """Two inputs that no multiple of their distance excuses: one alone can give an output, or twins that differ."""
-    possible = np.array(channel.weights > 0, dtype=bool)
+    possible = np.asarray(channel.stored > 0, dtype=bool)
     if not np.array_equal(possible.any(axis=0), possible.all(axis=0)):
         _, kind = np.unique(possible, axis=0, return_inverse=True)
         differ = np.argwhere(np.not_equal.outer(kind, kind) & pairs.constrained)
@@ -118,10 +122,10 @@ def _told_apart(channel: Channel, pairs: Pairs) -> RatioCase | None:
             if len(only):
                 return RatioCase(x, other, int(only[0]), 1, 0)
     for x, other in pairs.twins:
-        unequal = np.flatnonzero(np.array(channel.weights[x] != channel.weights[other], dtype=bool))
+        unequal = np.flatnonzero(np.array(channel.stored[x] != channel.stored[other], dtype=bool))
         if len(unequal):
             z = int(unequal[0])
-            more = channel.weights[x, z] > channel.weights[other, z]
+            more = channel.stored[x, z] > channel.stored[other, z]
             return RatioCase(x, other, z, 1, 0) if more else RatioCase(other, x, z, 1, 0)
     return None
 
@@ -134,14 +138,35 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[RatioCase], float]:
     """
     if not pairs.constrained.any():
         return [], 0.0
-    if bool((channel.weights == channel.weights[0]).all()):  # then every ratio is one
+    if bool((channel.stored == channel.stored[0]).all()):  # then every ratio is one
         x, other = divmod(int(pairs.constrained.argmax()), len(pairs))
-        return [RatioCase(x, other, int(np.argmax(channel.weights[0] > 0)), 1, 1)], 0.0
-    logs, error = logarithms(channel.weights)
-    greatest = greatest_differences(logs)
+        return [RatioCase(x, other, int(np.argmax(channel.stored[0] > 0)), 1, 1)], 0.0
+    logs, error = logarithms(channel.stored)
+    greatest = greatest_differences(logs) if len(pairs) <= _LARGE else _greatest_of_many(logs, 2 * error, pairs)
     contenders, others = _contenders(greatest, 2 * error, pairs)
     rows = _Rows(channel)
     return [_largest_ratio(rows, logs, pair, greatest[pair] - 4 * error) for pair in contenders], others
+
+
+def _greatest_of_many(logs: Floats, error: float, pairs: Pairs) -> Floats:
+    """The largest differences of all pairs that may be the tightest: no less tight than some near ones, for certain."""
+    known, constrained, extreme = pairs.enclosures, pairs.constrained, pairs.extreme
+    scale = 0.0
+    for rows in row_blocks(constrained.shape):
+        apart = np.where(constrained[rows] & ~extreme[rows], known.upper[rows], np.inf)
+        nearest = apart.argmin(axis=1)
+        differences = np.abs(logs[rows] - logs[nearest]).max(axis=1) - error
+        scales = differences / apart[np.arange(len(apart)), nearest]
+        scale = max(scale, float(scales.max()) * (1 - _ROUNDED))
+
+    def enough(rows: Places) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = known.lower[rows] * scale - 2 * error
+        least[extreme[rows]] = -np.inf
+        least[~constrained[rows]] = np.inf
+        return least
+
+    return greatest_beyond(logs, list(near_sets(known.upper, _TOGETHER)), enough)
 
 
 def _contenders(greatest: Floats, error: float, pairs: Pairs) -> tuple[list[Pair], float]:
@@ -179,7 +204,7 @@ class _Rows:
     """The rows of a channel as lists of integers: flint's where they are long, whose products are quicker then."""
 
     def __init__(self, channel: Channel) -> None:
-        self._weights = channel.weights
+        self._weights = channel.stored
         self._long = channel.total.bit_length() > _LONG
         self._rows: dict[int, list[Any]] = {}
 

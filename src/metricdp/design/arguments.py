@@ -8,6 +8,7 @@ from typing import Any
 
 from metricdp.channels.channel import Channel
 from metricdp.errors import ArgumentError
+from metricdp.exact.progress import float_or_infinity
 from metricdp.metrics import Metric, Space
 
 __all__ = ["check_channel", "check_gap", "check_space"]
@@ -56,6 +57,8 @@ def check_gap(gap: Any) -> float:
     Raises:
         ArgumentError: if it is not a positive number, or infinite.
     """
-    if isinstance(gap, Real) and not isinstance(gap, bool) and 0 < float(gap) < math.inf:
-        return float(gap)
-    raise ArgumentError(f"gap must be a positive number, such as 1e-4 for a hundredth of a per cent, not {gap!r}")
+    share = float_or_infinity(gap) if isinstance(gap, Real) and not isinstance(gap, bool) else None
+    if share is not None and 0 < share < math.inf:
+        return share
+    shown = repr(gap if share is None else share)
+    raise ArgumentError(f"gap must be a positive number, such as 1e-4 for a hundredth of a per cent, not {shown}")

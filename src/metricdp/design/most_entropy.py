@@ -12,6 +12,7 @@ so what q misses is known at each step.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +29,7 @@ from metricdp.channels.arguments import SpaceLike, as_space
 from metricdp.channels.channel import Channel
 from metricdp.channels.verify import verify
 from metricdp.design.arguments import check_gap
+from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import Enclosure, ball, enclose, float_above
 from metricdp.exact.level import Level, LevelLike
@@ -139,6 +141,8 @@ def most_entropy(
     """
     bits = check_gap(gap)
     space, slope = as_space(space, "most_entropy"), Level.of(weight)
+    if math.isinf(float(slope)):
+        raise ArgumentError("the weight is beyond floats; with so much of it the channel of least loss is the best")
     belief = as_prior(prior, space.points)
     costs = as_loss(loss, space.points, space).rounded()
     shares, rounds = _steps(belief, costs, float(slope), bits, Stopwatch(time_limit, progress))

@@ -15,11 +15,23 @@ import math
 import time
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol
+from typing import Any, Protocol
 
 from metricdp.errors import ArgumentError, TooLargeError
 
-__all__ = ["Progress", "Stopwatch", "Update", "duration"]
+__all__ = ["Progress", "Stopwatch", "Update", "duration", "float_or_infinity"]
+
+
+def float_or_infinity(number: Any) -> float:
+    """A number as a float; infinity, with its sign, for what is beyond floats.
+
+    >>> float_or_infinity(10**400), float_or_infinity(-(10**400)), float_or_infinity(2)
+    (inf, -inf, 2.0)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def duration(seconds: float) -> str:
@@ -94,12 +106,12 @@ class Stopwatch:
 
     def __init__(self, time_limit: float | None = None, progress: Progress | None = None) -> None:
         if time_limit is not None and not (
-            isinstance(time_limit, Real) and not isinstance(time_limit, bool) and float(time_limit) > 0
+            isinstance(time_limit, Real) and not isinstance(time_limit, bool) and float_or_infinity(time_limit) > 0
         ):
             raise ArgumentError(f"time_limit must be a positive number of seconds, or None, not {time_limit!r}")
         if progress is not None and not callable(progress):
             raise ArgumentError(f"progress is a function that takes an Update, such as print, not {progress!r}")
-        self.time_limit = None if time_limit is None else float(time_limit)
+        self.time_limit = None if time_limit is None else float_or_infinity(time_limit)
         self.progress = progress
         self.started = time.monotonic()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,13 @@ from metricdp.errors import OutOfDomainError
 from metricdp.exact.bits import Source, Words, source
 from metricdp.exact.refine import BLOCK, Integers, _balls_only
 
-__all__ = ["IntegerRows", "Weights"]
+__all__ = ["IntegerRows", "Stored", "Weights"]
 
 Weights = NDArray[np.object_]
 """A matrix of Python integers."""
+
+Stored = NDArray[Any]
+"""A matrix of Python integers, or of machine integers whose rows sum to less than 2^62."""
 
 _TOP = (1 << 64) - 1
 _GUIDE_ENTRIES = 1 << 20  # a table that stays in the cache
@@ -35,17 +39,23 @@ class IntegerRows:
     ({0}, {0, 1})
     """
 
-    def __init__(self, weights: Weights, total: int) -> None:
+    def __init__(self, weights: Stored, total: int) -> None:
         self._total = total
-        self._sums = [list(itertools.accumulate(row[:-1])) for row in weights.tolist()]
         rows, columns = weights.shape
-        floors = np.empty((rows, columns - 1), dtype=np.uint64)
-        between = np.empty((rows, columns - 1), dtype=bool)
-        for row, sums in enumerate(self._sums):
-            parts = [divmod(value << 64, total) for value in sums]
-            floors[row] = [min(floor, _TOP) for floor, _ in parts]
-            between[row] = [bool(rest) or floor > _TOP for floor, rest in parts]
-        self._floors, self._between = floors, between
+        self._sums: Any
+        if weights.dtype != object and total & (total - 1) == 0:  # then a sum is its first bits, and no others follow
+            sums = self._sums = np.cumsum(weights[:, :-1], axis=1)
+            self._between = sums == total
+            self._floors = sums.astype(np.uint64) << np.uint64(65 - total.bit_length())
+            self._floors[self._between] = _TOP
+        else:
+            self._sums = [list(itertools.accumulate(row[:-1])) for row in weights.tolist()]
+            self._floors = np.empty((rows, columns - 1), dtype=np.uint64)
+            self._between = np.empty((rows, columns - 1), dtype=bool)
+            for row, accumulated in enumerate(self._sums):
+                parts = [divmod(value << 64, total) for value in accumulated]
+                self._floors[row] = [min(floor, _TOP) for floor, _ in parts]
+                self._between[row] = [bool(rest) or floor > _TOP for floor, rest in parts]
         self._bits = max(2, min(16, (_GUIDE_ENTRIES // max(1, rows)).bit_length() - 1))
         self._guide = self._make_guide()
 
@@ -101,7 +111,7 @@ class IntegerRows:
 
     def _refine(self, bits: Source, row: int, word: int) -> int:
         """The same in integers, with as many bits of U as it takes."""
-        sums, read = self._sums[row], 64
+        sums, read = list(map(int, self._sums[row])), 64
         while True:
             least, most = word * self._total, (word + 1) * self._total - 1
             place = bisect.bisect_right(sums, least >> read)

@@ -179,7 +179,7 @@ def to_arrow(channel: Channel, names: Any = None) -> pa.Table:
     small = channel.total < 1 << 63
     columns = [
         pa.array(column if small else map(digits, column), pa.int64() if small else pa.string())
-        for column in channel.weights.T.tolist()
+        for column in channel.stored.T.tolist()
     ]
     header = {
         "format": FORMAT,

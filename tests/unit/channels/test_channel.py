@@ -348,3 +348,68 @@ def test_arrays_of_floats_are_the_rationals_they_are():
         for x in inputs:
             for z in set(outputs) - {int(largest[x])}:
                 assert array.probability(x, z) == Fraction(float(matrix[x, z]))
+
+
+# Machine integers
+
+
+def machine(rows, total, promise=None):
+    names = range(len(rows))
+    return Channel(
+        names, [f"z{column}" for column in range(len(rows[0]))], np.array(rows, dtype=np.int64), total, promise
+    )
+
+
+def test_machine_integers_are_the_same_channel_in_less_memory():
+    rows = [[(1 << 61) - 3, 0, 3], [5, (1 << 61) - 7, 2]]
+    short = machine(rows, 1 << 61)
+    long = Channel(short.inputs, short.outputs, integers(rows), short.total)
+    assert short.stored.dtype == np.int64
+    assert long.stored is long.weights
+    assert short == long
+    assert hash(short) == hash(long)
+    assert (short.matrix == long.matrix).all()
+    assert "weights" not in vars(short)
+    assert short.weights.dtype == object
+    assert short.weights.tolist() == rows
+    assert {type(value) for value in short.weights.ravel().tolist()} == {int}
+    for kept in (short.stored, short.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0, 0] = 1
+    assert short != machine([rows[1], rows[0]], short.total)
+    assert (short @ Channel.from_matrix(short.outputs, "a", [[1]] * 3)).weights.tolist() == [[1], [1]]
+
+
+def test_machine_integers_stay_so_in_copies():
+    metric = mdp.ln(3) * m.discrete()
+    short = machine([[6, 2], [2, 6]], 8, Guarantee(metric))
+    assert short.total == 4
+    assert short.stored.tolist() == [[3, 1], [1, 3]]
+    for other in (
+        pickle.loads(pickle.dumps(short)),
+        copy.deepcopy(short),
+        short.promising(None),
+        certify(short, metric),
+    ):
+        assert other.stored.dtype == np.int64
+        assert other == short
+        assert "weights" not in vars(other)
+    assert Channel.from_json(short.to_json()) == short
+    given = np.array([[3, 1], [1, 3]])
+    kept = Channel("ab", "yz", given, 4)
+    given[0] = 0
+    assert kept.weights.tolist() == [[3, 1], [1, 3]]
+
+
+def test_machine_integers_that_are_no_channel():
+    with pytest.raises(ArgumentError, match="row 1: input 1: a negative probability"):
+        machine([[1, 2], [4, -1]], 3)
+    with pytest.raises(ArgumentError, match="row 1: input 1: the weights do not sum to the total"):
+        machine([[1, 2], [4, 1]], 3)
+    with pytest.raises(ArgumentError, match="row 0: input 0: the weights do not sum"):
+        machine([[1 << 62, 1 << 62, 1 << 62, (1 << 62) + 3]], 3)  # which they do where sums wrap
+    with pytest.raises(ArgumentError, match="a matrix of 2 inputs by 2 outputs"):
+        Channel("ab", "yz", np.array([1, 2]), 3)
+    assert machine([[1 << 62, 0], [1, (1 << 62) - 1]], 1 << 62).stored.dtype == object
+    with pytest.raises(AttributeError, match="has no attribute 'weight'"):
+        _ = line().weight

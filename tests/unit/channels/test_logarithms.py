@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from metricdp.channels import _logarithms
-from metricdp.channels._logarithms import greatest_differences, logarithms
+from metricdp.channels._logarithms import greatest_beyond, greatest_differences, logarithms
+from metricdp.channels.near_sets import near_sets
 from metricdp.exact.balls import Enclosure, ball, precision
 
 
@@ -30,3 +31,21 @@ def test_greatest_differences_on_any_number_of_cores(monkeypatch, large, alike):
     logs[:, :alike] = 4.0
     expected = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
     assert np.array_equal(greatest_differences(logs), expected)
+
+
+@pytest.mark.parametrize("most", [1, 4, 50])
+@pytest.mark.parametrize("seed", range(4))
+def test_greatest_differences_that_are_more_than_enough(seed, most):
+    generator = np.random.default_rng(seed)
+    places = generator.random((37, 2))
+    apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
+    apart[0, 3:] = apart[3:, 0] = np.inf
+    logs = -apart[:, generator.permutation(37)[:20]].clip(max=3) * generator.uniform(0.5, 1, 20)
+    expected = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
+    sets = list(near_sets(apart, most))
+    assert sorted(np.concatenate(sets).tolist()) == list(range(37))
+    assert max(map(len, sets)) <= most
+    for enough in (apart * 0.9, apart * 1.1, np.full(apart.shape, -np.inf), expected):
+        found = greatest_beyond(logs, sets, lambda rows: enough[rows])  # noqa: B023  # used at once
+        assert (found <= expected).all()
+        assert (found == expected)[expected > enough].all()

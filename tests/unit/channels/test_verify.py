@@ -476,6 +476,34 @@ def test_few_stand_for_many_only_where_all_are_private(many, monkeypatch):
     assert points[20] in verdict.witness[:2]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_pairs_that_near_ones_rule_out_change_no_verdict(seed, monkeypatch):
+    """As for many inputs: columns are left out where no pair of two sets can be the tightest by them."""
+    generator = np.random.default_rng(seed)
+    places = generator.integers(0, 5, (30, 2))
+    apart = np.abs(places[:, None] - places).sum(axis=-1).astype(float)
+    if seed % 3 == 1:
+        apart[:10, 10:] = apart[10:, :10] = math.inf
+    if seed % 3 == 2:
+        apart = apart * 2.0**-1000
+    space = mdp.Space(range(30), m.matrix(range(30), apart))
+    matrix = generator.random((30, 12)) * np.exp(-np.minimum(apart[:, :12], 3))
+    matrix[apart[:, 0] == math.inf, :3] = 0
+    if seed % 2:
+        matrix[7] = 1e-9
+    rows = matrix / matrix.sum(axis=1, keepdims=True)
+    for first in range(30):  # points at distance zero have one row
+        rows[apart[first] == 0] = rows[first]
+    channel, verdicts = Channel.from_matrix(range(30), range(12), rows), []
+    for large in (0, 10**9):
+        monkeypatch.setattr(VERIFYING, "_LARGE", large)
+        verdicts.append(VERIFYING._verdict(channel, pairs.Pairs.of(range(30), space), F(0)))
+    few, everything = verdicts
+    assert few.scale > 0
+    assert few.holds == everything.holds
+    assert (few.scale, few.scale_below, few.witness) == (everything.scale, everything.scale_below, everything.witness)
+
+
 def test_a_scale_that_stands_for_the_cases_left_out():
     space = mdp.Space.line(2, mdp.ln(4) * m.absolute())
     channel = ratio_channel(2, (0, 1))

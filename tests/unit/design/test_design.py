@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import metricdp as mdp
+from metricdp.errors import ArgumentError
 
 FOLDERS = ("capacity", "kernels", "optimal", "tight", "universal")
 LONG = (
@@ -86,3 +88,31 @@ def test_every_long_function_can_be_stopped_and_watched():
             assert parameters[option].default is None
     for name in ("capacity", "least_scale", "optimal"):
         assert inspect.signature(getattr(mdp.design, name)).parameters["gap"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_what_is_beyond_floats_or_of_another_kind_is_refused_in_plain_words():
+    """Each of these ended in an error of Python's or numpy's."""
+    space = mdp.Space.line(2, mdp.ln(2) * mdp.metrics.absolute())
+    channel = mdp.design.optimal(space, time_limit=10**400)
+    assert channel.finished
+    for wrong in (10**400, -(10**5000)):
+        with pytest.raises(ArgumentError, match="gap must be a positive number"):
+            mdp.design.optimal(space, gap=wrong)
+    with pytest.raises(ArgumentError, match="time_limit must be a positive number"):
+        mdp.design.optimal(space, time_limit=-1)
+    with pytest.raises(ArgumentError, match="the weight is beyond floats"):
+        mdp.design.most_entropy(space, weight=10**400)
+    with pytest.raises(ArgumentError, match='method must be "choose" or "program"'):
+        mdp.design.capacity(space, method=np.array([]))
+    with pytest.raises(ArgumentError, match="certify takes a matrix of numbers"):
+        mdp.channels.certify([[10**400, 0], [0, 1]], space)
+    with pytest.raises(ArgumentError, match="a list of outputs is needed"):
+        mdp.channels.certify([[0.6, 0.4], [0.4, 0.6]], space, 0)
+    with pytest.raises(ArgumentError, match="a list of rows of probabilities is needed"):
+        mdp.Channel.from_matrix("ab", "yz", None)
+    with pytest.raises(ArgumentError, match="a list of probabilities is needed"):
+        mdp.Channel.from_matrix("ab", "yz", [0.5, 0.5])
+    with pytest.raises(ArgumentError, match="a Guarantee is wanted here"):
+        mdp.Channel("ab", "yz", [[1, 0], [0, 1]], 1, 0)
+    with pytest.raises(ArgumentError, match="a metric is wanted here"):
+        channel.extended(metric=0)

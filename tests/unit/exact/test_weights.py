@@ -2,6 +2,7 @@
 
 import bisect
 import itertools
+from contextlib import nullcontext
 from fractions import Fraction
 
 import numpy as np
@@ -121,6 +122,25 @@ def test_the_integers_path_gives_the_same_draws():
             slow = sampler.draw(rows)
         assert (quick == slow).all()
         assert len(set(zip(rows.tolist(), quick.tolist(), strict=True))) > 40
+
+
+@pytest.mark.parametrize("bits", [0, 1, 6, 40, 61])
+def test_machine_integers_give_the_same_draws(bits):
+    rng, total = np.random.default_rng(bits), 1 << bits
+    cuts = np.sort(rng.integers(0, total, (6, 8), endpoint=True), axis=1)
+    cuts[0], cuts[1] = 0, total
+    weights = np.diff(cuts, axis=1, prepend=0, append=total)
+    short, long = IntegerRows(weights, total), IntegerRows(weights.astype(object), total)
+    assert (short._floors == long._floors).all()
+    assert (short._between == long._between).all()
+    rows = rng.integers(0, 6, 20_000)
+    for path in (nullcontext, decide_all_by_balls):
+        drawn = []
+        for sampler in (short, long):
+            with mdp.seeded(9), path():
+                drawn.append(sampler.draw(rows))
+        assert (drawn[0] == drawn[1]).all()
+        assert (weights[rows, drawn[0]] > 0).all()
 
 
 def test_a_place_of_weight_zero_is_never_drawn():

@@ -192,6 +192,8 @@ def _base(channel: Channel, metric: Metric | None) -> Metric:
         if channel.promise is None:
             raise ArgumentError("the channel promises nothing, so say which metric is meant: extended(metric=...)")
         metric = channel.promise.metric
+    if not isinstance(metric, Metric):
+        raise ArgumentError(f"a metric is wanted here, such as mdp.metrics.euclidean(), not {type(metric).__name__}")
     if metric.on_globe or metric.norm is not None:
         return metric.unit
     raise UnsupportedMetricError(

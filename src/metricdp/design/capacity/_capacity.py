@@ -165,7 +165,7 @@ def capacity(
     """
     search = _Search(method, check_gap(gap), Stopwatch(time_limit, progress))
     check_space(space, "capacity")
-    if method not in ("choose", "program"):
+    if not isinstance(method, str) or method not in ("choose", "program"):
         raise ArgumentError(f'method must be "choose" or "program", not {method!r}')
     if len(space) > _MOST_POINTS:
         memory = f"about {1000 * (len(space) / _MOST_POINTS) ** 2:,.0f} MB"

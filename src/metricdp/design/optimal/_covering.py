@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from metricdp.design.optimal._dual_bound import Flow, left_after, left_over
+from metricdp.design.optimal._lifted import Lifted
 from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
 from metricdp.exact.processors import processors
 from metricdp.programs.transport import Transport
@@ -59,13 +60,13 @@ class Covered:
 
     Attributes:
         prices: as far as they are proved.
-        columns: in the cone, one row each; of them at given prices some cost less than they are worth.
+        columns: of the cone; of them at given prices some cost less than they are worth.
         whole: whether every output was visited with care; where time ran out, the others lowered prices more.
         interrupted: whether Ctrl-C made it hurry.
     """
 
     prices: Floats
-    columns: list[Floats] = field(default_factory=list)
+    columns: list[Lifted] = field(default_factory=list)
     whole: bool = True
     interrupted: bool = False
 
@@ -145,7 +146,7 @@ class Covering:
         lacking: Floats = np.maximum(-rest.reshape(-1, width).min(axis=1), 0.0)
         return lacking
 
-    def _one(self, z: int, prices: Floats) -> tuple[Floats, list[Floats]]:
+    def _one(self, z: int, prices: Floats) -> tuple[Floats, list[Lifted]]:
         """What one output asks to be taken off the prices, proved, and columns that show why."""
         left = self.costs[:, z] - prices
         flows: list[Flow] = []
@@ -180,7 +181,7 @@ class Covering:
             lacking = lacking[open_still]
             need = -left[lacking]
 
-    def _in_the_ball(self, left: Floats, ball: Places, flows: list[Flow]) -> list[Floats]:
+    def _in_the_ball(self, left: Floats, ball: Places, flows: list[Flow]) -> list[Lifted]:
         """Cover places around the output in the best way; columns that show what cannot be covered."""
         here = left[ball]
         most = -float(here.min())
@@ -209,24 +210,24 @@ class Covering:
         flows.append(flow)
         if shipped.lacking.sum() * most < _WORTH or not shipped.values.any():
             return []
-        return list(self._columns(lacking, shipped.values, flow))
-
-    def _columns(self, lacking: Places, values: Floats, flow: Flow) -> Iterator[Floats]:
-        """The least column above these values; and of its parts that no flow joins, where there are several."""
-        kept = values > 1e-9
-        places, values = lacking[kept], values[kept]
-        lifted = values[:, None] * self.decay[places]
-        yield lifted.max(axis=0)
-        parts = _joined(places, flow)
-        if len(parts) > 1:
-            for part in parts:
-                yield lifted[part].max(axis=0)
+        return list(_columns(lacking, shipped.values, flow))
 
     def _solver(self) -> Transport:
         if not hasattr(self._solvers, "own"):
             self._solvers.own = Transport()
         solver: Transport = self._solvers.own
         return solver
+
+
+def _columns(lacking: Places, values: Floats, flow: Flow) -> Iterator[Lifted]:
+    """The least column above these values; and of its parts that no flow joins, where there are several."""
+    kept = values > 1e-9
+    places, values = lacking[kept], values[kept]
+    yield Lifted(places, values)
+    parts = _joined(places, flow)
+    if len(parts) > 1:
+        for part in parts:
+            yield Lifted(places[part], values[part])
 
 
 def _lowered(prices: Floats, lacking: Floats) -> Floats:

@@ -154,8 +154,10 @@ class _Synthesis:
         self.orbits = Orbits.of(problem.shorter, problem.costs) if symmetry else Orbits.none(points, outputs)
         constant = float(problem.costs.sum(axis=0).min())
         self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
+        many = points > _MOST_NARROW
+        costs = problem.handed_over() if many else problem.costs
         with np.errstate(over="ignore"):
-            self.costs = problem.costs / self.unit
+            self.costs = np.divide(costs, self.unit, out=costs if many else None)
         np.minimum(self.costs, _MOST_COST, out=self.costs)  # smaller costs prove a smaller bound
         self.instance = Instance(
             problem.shorter,
@@ -299,7 +301,7 @@ class _Synthesis:
         return Optimal(
             channel.inputs,
             channel.outputs,
-            channel.weights,
+            channel.stored,
             channel.total,
             Proved.of(channel.promise),
             channel.moved,

@@ -109,11 +109,14 @@ class Problem:
             np.minimum(some, FARTHEST, out=some, where=np.isfinite(some))
         return shorter
 
-    @property
+    @cached_property
     def capped(self) -> bool:
         """Whether some finite distance is above `FARTHEST`."""
         distances = self.pairs.distances
-        return bool((np.isfinite(distances) & (distances > FARTHEST)).any())
+        return any(
+            bool((np.isfinite(distances[rows]) & (distances[rows] > FARTHEST)).any())
+            for rows in row_blocks(distances.shape)
+        )
 
     @cached_property
     def least_losses(self) -> Floats:
@@ -234,6 +237,17 @@ class Problem:
         """About the least loss of channels that are constant on each component; not above it by more than rounding."""
         least = sum(float(self.costs[points].sum(axis=0).min()) for points in self.components)
         return (least + self.offset) * (1 - 1e-9) if least + self.offset > 0 else least + self.offset - 1e-300
+
+    def handed_over(self) -> Floats:
+        """The costs of many points, which the caller may change; asked for again, they are made again.
+
+        With them the memory of the distances that `shorter` is made of is given back.
+        """
+        costs, _ = self.costs, (self.shorter, self.error, self.about_constant, self.capped)
+        self.__dict__.pop("costs")
+        self.pairs.__dict__.pop("distances", None)
+        self.pairs.enclosures.__dict__.pop("nearest", None)
+        return costs
 
     def forget_search(self) -> None:
         """Give back the memory of what only a search needs; where it is asked for again, it is made again."""

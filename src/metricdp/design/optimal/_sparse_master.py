@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metricdp.design.optimal._equations import falling_solution
+from metricdp.design.optimal._lifted import Lifted
 from metricdp.design.optimal._wide_start import Ground
 from metricdp.exact.arrays import Floats, Places
 from metricdp.programs import LinearProgram, Sparse
@@ -56,7 +57,7 @@ class SparseMaster:
 
     def __init__(self, ground: Ground, tight: Floats, guesses: Places, worth: Floats) -> None:
         self.ground, self.guesses, self.worth = ground, guesses, worth
-        self.columns: Floats = np.empty((0, len(tight)))
+        self.columns: list[Lifted] = []
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
         count = len(tight)
@@ -71,20 +72,20 @@ class SparseMaster:
             entries = Sparse.of([{int(x): -1.0} for x in short.tolist()])
             self._program.add_columns(np.full(len(short), _PENALTY * float(worth.mean())), entries=entries)
 
-    def add(self, columns: Floats, outputs: Places, costs: Floats, late: Callable[[], bool]) -> None:
-        """More columns, one row each, with their outputs and costs, as long as there is time."""
+    def add(self, columns: list[Lifted], outputs: Places, costs: Floats, late: Callable[[], bool]) -> None:
+        """More columns with their outputs and costs, as long as there is time."""
         for start in range(0, len(columns), _TOGETHER):
             if late():
                 return
             rows = slice(start, start + _TOGETHER)
-            some = columns[rows]
+            some = np.array([one.column(self.ground.decay) for one in columns[rows]])
             found = falling_solution(self.ground.decay, self.ground.nearest, np.ascontiguousarray(some.T), _NEGLIGIBLE)
             if found is None:
                 continue
             sizes = np.abs(found).max(axis=0)
             entries = np.where(np.abs(found) > _NEGLIGIBLE * sizes, found, 0.0).T
             self._program.add_columns(costs[rows], entries=Sparse.of_dense(entries))
-            self.columns = np.concatenate([self.columns, some])
+            self.columns += columns[rows]
             self.outputs = np.concatenate([self.outputs, outputs[rows]])
             self.costs = np.concatenate([self.costs, costs[rows]])
 
@@ -105,9 +106,11 @@ class SparseMaster:
 
     def _even(self, tight: Floats, weights: Floats) -> Floats | None:
         """Weights of the columns of Φ with which all rows sum to one, to the last digits; None if some are negative."""
-        used = weights > 0
+        others = np.zeros(len(tight))
+        for k in np.flatnonzero(weights > 0).tolist():
+            others += weights[k] * self.columns[k].column(self.ground.decay)
         for _ in range(2):
-            left = 1 - self.ground.decay @ tight - weights[used] @ self.columns[used]
+            left = 1 - self.ground.decay @ tight - others
             step = falling_solution(self.ground.decay, self.ground.nearest, left[:, None])
             if step is None:
                 break
@@ -128,6 +131,6 @@ class SparseMaster:
             mine, others = np.flatnonzero(self.guesses == z), np.flatnonzero((outputs == z) & (found.weights > 0))
             if len(mine):
                 matrix[:, z] += self.ground.decay[:, mine] @ tight[mine]
-            if len(others):
-                matrix[:, z] += found.weights[others] @ self.columns[others]
+            for k in others.tolist():
+                matrix[:, z] += found.weights[k] * self.columns[k].column(self.ground.decay)
         return matrix

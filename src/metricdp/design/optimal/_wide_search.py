@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._covering import Covering, nearest_points
 from metricdp.design.optimal._dual_bound import sum_below
+from metricdp.design.optimal._lifted import Lifted
 from metricdp.design.optimal._master import TIME
 from metricdp.design.optimal._sparse_master import SparseMaster
 from metricdp.design.optimal._stabilising import interior_point, met
@@ -44,11 +45,15 @@ _LARGE = 800
 _LARGER = 350.0
 """By how much a system of eight times as many equations takes longer."""
 
+_AT_ONCE = 1000
+"""So many columns are priced at a time."""
+
 _TRIALS = 5
 _GRACE = 0.5
 """Seconds over the limit that a step may take which the search cannot do without."""
 
 _MANY = 1500
+"""From so many points on, columns are priced in short floats."""
 _SPARSE = 3000
 """From so many points on, columns are weighed by a sparse program."""
 
@@ -94,6 +99,7 @@ class WideSearch:
         self.costs: Floats = np.empty(0)
         self._step, self._loose_prices = 1.0, self.prices
         self._master: SparseMaster | None = None
+        self._lifted: list[Lifted] = []  # columns that it is to be given
         self._cube = 0.0  # seconds for a system of equations of all points; 0 where that is no matter
 
     def run(self, target: float) -> bool:
@@ -177,10 +183,12 @@ class WideSearch:
         solved = start_prices(ground, worth)
         form = closed_form(ground, None if solved is None else solved[0], guesses, worth)
         self._know(lambda: form.matrix() if whole else form.matrix()[self._group], form.loss)
-        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
         if whole and solved is not None and len(guesses) >= _SPARSE:
             self._master = SparseMaster(ground, solved[0], guesses, worth)
-        elif not self.watch.over:
+            self._lifted = [Lifted(np.arange(len(guesses)), column) for column in self.columns]
+            self.columns = self.columns[:0]
+        self._visit(blurred_prices(self.instance, self.decay) if solved is None else self._spread(solved[1]))
+        if self._master is None and not self.watch.over:
             columns, best = form.columns()
             self._add(columns if whole else _whole_columns(columns, self._group), best)
         return guesses
@@ -242,8 +250,8 @@ class WideSearch:
 
     def _sparse_round(self, master: SparseMaster) -> None:
         """The same where columns are weighed by a sparse program."""
-        master.add(self.columns, self.outputs, self.costs, lambda: self.watch.over)
-        self.columns, self.outputs, self.costs = self.columns[:0].copy(), self.outputs[:0], self.costs[:0]
+        master.add(self._lifted, self.outputs, self.costs, lambda: self.watch.over)
+        self._lifted, self.outputs, self.costs = [], self.outputs[:0], self.costs[:0]
         found = None if self.watch.over else master.solve(self.watch.left)
         if found is None:
             return
@@ -300,12 +308,28 @@ class WideSearch:
             self.bound, self.prices = bound, found.prices
         if found.interrupted:
             raise KeyboardInterrupt
-        if found.columns:
-            columns = np.array(found.columns)
-            columns /= columns.sum(axis=1, keepdims=True)
-            values = _product(columns, self.instance.costs)
-            useful = values.min(axis=1) - columns @ trial < -_USEFUL / len(trial)
-            self._add(columns[useful], values[useful].argmin(axis=1))
+        self._take(found.columns, trial)
+
+    def _take(self, lifted: list[Lifted], trial: Floats) -> None:
+        """Add the columns that cost less at trial prices than they are worth, as long as there is time."""
+        costs, scale = self.instance.costs, 1.0
+        if lifted and len(costs) > _MANY:  # in short floats: the outputs to choose from are near enough then
+            scale = 1 / max(float(costs.max()), 1e-300)
+            costs = np.multiply(costs, scale, dtype=np.float32, casting="same_kind")
+        for start in range(0, len(lifted), _AT_ONCE):
+            if self.watch.over and start:
+                return
+            some = lifted[start : start + _AT_ONCE]
+            columns = np.array([one.column(self.decay) for one in some])
+            with _threads(len(trial)):
+                values = (columns.astype(costs.dtype, copy=False) @ costs).astype(np.float64, copy=False) / scale
+            useful = np.flatnonzero(values.min(axis=1) - columns @ trial < -_USEFUL / len(trial))
+            outputs = values[useful].argmin(axis=1)
+            if self._master is not None:
+                self._lifted += [some[place] for place in useful.tolist()]
+                self._note(columns[useful], outputs)
+            else:
+                self._add(columns[useful], outputs)
 
     def _know(self, made: Callable[[], Floats], loss: float) -> None:
         """A channel of this loss; it is made where it is asked for."""
@@ -317,9 +341,13 @@ class WideSearch:
         if not len(columns):
             return
         if outputs is None:
-            outputs = _product(columns, self.instance.costs).argmin(axis=1)
-        costs = np.array([column @ self.instance.costs[:, z] for column, z in zip(columns, outputs, strict=True)])
+            outputs = (columns @ self.instance.costs).argmin(axis=1)
         self.columns = np.concatenate([self.columns, columns])
+        self._note(columns, outputs)
+
+    def _note(self, columns: Floats, outputs: Places) -> None:
+        """What columns are used for, and what they cost."""
+        costs = np.array([column @ self.instance.costs[:, z] for column, z in zip(columns, outputs, strict=True)])
         self.outputs = np.concatenate([self.outputs, outputs])
         self.costs = np.concatenate([self.costs, costs])
 
@@ -332,15 +360,6 @@ class WideSearch:
         reduced[weights > 1e-6 * float(weights.max())] = -np.inf
         kept = np.sort(np.argsort(reduced, kind="stable")[: 2 * most // 3])
         self.columns, self.outputs, self.costs = self.columns[kept], self.outputs[kept], self.costs[kept]
-
-
-def _product(left: Floats, right: Floats) -> Floats:
-    """The product of two matrices, of many points in short floats: the outputs to choose from are near enough then."""
-    if len(left) <= _MANY:
-        return left @ right
-    scale = 1 / max(float(right.max()), 1e-300)
-    product: Floats = (left.astype(np.float32) @ (right * scale).astype(np.float32)).astype(np.float64) / scale
-    return product
 
 
 def _merged(matrix: Floats, outputs: Places, count: int) -> Floats:

@@ -10,11 +10,11 @@ Each column is used for the output that costs least with it, looked for among th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from metricdp.channels.near_sets import near_sets
 from metricdp.design.optimal._equations import falling_solution
 from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
 
@@ -66,7 +66,7 @@ class Ground:
             best = costs.argmin(axis=1)
             guesses[some], worth[some] = candidates[best], costs[np.arange(len(some)), best]
 
-        each_block(look, list(_parts(self.distances)))
+        each_block(look, list(near_sets(self.distances, _TOGETHER)))
         return guesses, worth
 
 
@@ -188,19 +188,3 @@ def _steepness(ground: Ground, sums: Floats) -> float:
 
     each_block(look, list(row_blocks(ground.distances.shape)))
     return max(most)
-
-
-def _parts(distances: Floats) -> Iterator[Places]:
-    """The points in sets of a few dozen that are near each other: halved between two that are far apart."""
-    left = [np.arange(len(distances))]
-    while left:
-        some = left.pop()
-        if len(some) <= _TOGETHER:
-            yield some
-            continue
-        one = some[distances[some[0], some].argmax()]
-        two = some[distances[one, some].argmax()]
-        with np.errstate(invalid="ignore"):
-            nearer = np.nan_to_num(distances[one, some] - distances[two, some])
-        order = some[np.argsort(nearer, kind="stable")]
-        left += [order[: len(order) // 2], order[len(order) // 2 :]]

@@ -30,7 +30,7 @@ def test_the_prices_are_a_bound_and_the_columns_show_what_was_wrong(seed):
     best = optimal(space, prior, gap=1e-3)
     bound = sum_below(found.prices, np.zeros(0))
     assert 0.5 * best.loss < bound <= best.loss
-    columns = np.array(found.columns)
+    columns = np.array([one.column(decay) for one in found.columns])
     assert (columns[:, :, None] * decay <= columns[:, None, :] * (1 + 1e-12)).all()
     assert ((columns @ costs).min(axis=1) < columns @ trial).any()
     # Prices that were repaired need no second repair, but for rounding.

@@ -7,6 +7,7 @@ import pytest
 
 from metricdp.channels import verify
 from metricdp.design import optimal
+from metricdp.design.optimal._lifted import Lifted
 from metricdp.design.optimal._sparse_master import SparseMaster
 from metricdp.design.optimal._wide_search import WideSearch
 from metricdp.design.optimal._wide_start import start_prices
@@ -48,7 +49,8 @@ def test_rows_of_what_is_weighed_sum_to_one():
     master = SparseMaster(some, tight, guesses, worth)
     wide = np.exp(-np.maximum(some.distances - 0.5, 0.0))
     values = wide @ some.costs
-    master.add(wide, values.argmin(axis=1), values.min(axis=1), lambda: False)
+    rising = [Lifted(np.arange(120), column) for column in wide]
+    master.add(rising, values.argmin(axis=1), values.min(axis=1), lambda: False)
     found = master.solve(60.0)
     matrix = master.channel(found)
     assert matrix.sum(axis=1) == pytest.approx(np.ones(120), abs=1e-12)
