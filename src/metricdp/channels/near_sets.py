@@ -15,7 +15,7 @@ def near_sets(distances: Floats, most: int) -> Iterator[Places]:
     """All points in sets of ``most`` at most that are near each other: halved between two that are far apart.
 
     >>> [some.tolist() for some in near_sets(np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0))), 2)]
-    [[2, 3], [0, 1]]
+    [[1, 0], [3, 2]]
     """
     left = [np.arange(len(distances))]
     while left:
