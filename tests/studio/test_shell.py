@@ -100,7 +100,9 @@ def test_light_and_dark_are_kept(visit):
         page.wait_for_function(f"document.body.classList.contains('body--dark') === {str(dark).lower()}")
 
 
-def test_it_stops_cleanly_and_leaves_nothing_behind(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_stops_cleanly_and_leaves_nothing_behind(tmp_path, monkeypatch, number):
+    """A terminal that was closed, or a plain kill, left the files that were uploaded."""
     pytest.importorskip("nicegui")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
@@ -108,7 +110,7 @@ def test_it_stops_cleanly_and_leaves_nothing_behind(tmp_path, monkeypatch):
     process, address = launched(folder=tmp_path / "here")
     assert asked(address)[0].status == 200
     assert [path for path in (tmp_path / "temporary").iterdir() if path.name.startswith(".metricdp-")]
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert "The studio has stopped." in said
@@ -226,7 +228,7 @@ def test_names_with_signs_of_html_are_read_aloud_as_they_are(visit, tmp_path):
     page.get_by_label('What pay & "bonus" is').select_option("drop")
     visitor.shows("it is left out")
     visitor.goto("best")
-    page.get_by_role("region", name="4. Verify a channel of somebody's", exact=True).wait_for()
+    page.get_by_role("region", name="4. Verify somebody's channel", exact=True).wait_for()
 
 
 def test_the_keyboard_stays_where_it_is_after_undo_and_after_a_choice(visit, tmp_path):

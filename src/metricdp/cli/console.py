@@ -282,6 +282,8 @@ def _usage(error: Any) -> int:
     else:
         message = " ".join(error.format_message().splitlines()).strip().removesuffix(".")
         path = _called() if context is None else context.command_path
+        if "unexpected extra argument" in message:
+            message += "; a text with spaces, such as a question, stands in quotes"
         ended = message if message.endswith("?") else f"{message}."
         complain(f"{visible(ended, _LONGEST_MESSAGE)} See {path} --help", kind="UsageError")
     return int(error.exit_code)

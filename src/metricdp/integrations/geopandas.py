@@ -18,7 +18,7 @@ from metricdp.mechanisms.mechanism import Mechanism
 from metricdp.metrics import euclidean, great_circle
 from metricdp.tables import Release, sanitize
 
-__all__ = ["GeoFrameAccessor", "GeoSeriesAccessor", "coordinates", "give_accessors", "on_globe"]
+__all__ = ["GeoFrameAccessor", "GeoSeriesAccessor", "coordinates", "geometry_of", "give_accessors", "on_globe"]
 
 
 class GeoSeriesAccessor:
@@ -85,7 +85,7 @@ class GeoFrameAccessor(FrameAccessor):
         The released table has these two columns in place of the geometry.
         """
         pandas = required("pandas", "pandas", "tables")
-        frame, points = self._frame, self._frame.geometry
+        frame, points = self._frame, geometry_of(self._frame)
         if not on_globe(points):
             raise ArgumentError("a policy's places are degrees: to_crs(4326) turns points into those")
         places = coordinates(points)
@@ -97,6 +97,13 @@ class GeoFrameAccessor(FrameAccessor):
         return sanitize(plain, policy, ledger=ledger, account=account, by=by, key=key)
 
 
+def geometry_of(frame: Any) -> Any:
+    """The geometry of a frame, refused where it has none: so does a file of places without any."""
+    if getattr(frame, "active_geometry_name", None) is None:
+        raise ArgumentError("the frame has no geometry: set_geometry says which column it is")
+    return frame.geometry
+
+
 def on_globe(series: Any) -> bool:
     """Whether points are degrees on the globe; False where they are metres on a plane, refused where neither."""
     crs = series.crs
@@ -106,7 +113,7 @@ def on_globe(series: Any) -> bool:
         if crs.to_epsg() not in (4326, None) or crs.axis_info[0].unit_name != "degree":
             raise ArgumentError("degrees are wanted in WGS 84: to_crs(4326) turns them into those")
         return True
-    if any(axis.unit_conversion_factor != 1.0 for axis in crs.axis_info[:2]):
+    if crs.is_geocentric or any(axis.unit_conversion_factor != 1.0 for axis in crs.axis_info[:2]):
         raise ArgumentError("a map in metres is wanted: to_crs turns it into one")
     return False
 

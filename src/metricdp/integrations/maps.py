@@ -16,7 +16,7 @@ from metricdp.adversaries import Prior, as_prior
 from metricdp.errors import ArgumentError, DataError, NotFiniteError, OutOfDomainError
 from metricdp.exact.arrays import Floats
 from metricdp.exact.results import Result, number_json
-from metricdp.integrations.geopandas import coordinates, on_globe
+from metricdp.integrations.geopandas import coordinates, geometry_of, on_globe
 from metricdp.integrations.in_place import required
 from metricdp.metrics import Metric, Space, euclidean, great_circle
 from metricdp.metrics.sphere import EARTH_RADIUS
@@ -108,8 +108,8 @@ def read_map(source: Any, *, weights: str | None = None, cells: int | float | st
     ln 2/500·d₂
     """
     frame = _frame(source)
-    globe = on_globe(frame.geometry)
-    found = coordinates(frame.geometry)
+    points = geometry_of(frame)
+    globe, found = on_globe(points), coordinates(points)
     if not len(found):
         raise ArgumentError("the map has no rows")
     bad = ~np.isfinite(found).all(axis=1)

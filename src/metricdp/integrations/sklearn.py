@@ -62,7 +62,7 @@ class PrivateTransformer(_Base):
             ArgumentError: it is no frame, so its columns have no names.
             PolicyError: the policy does not fit, requires a ledger that is not given, or declares a person.
         """
-        names = list(getattr(X, "columns", []))
+        names = _names(X)
         if not names or not all(isinstance(name, str) for name in names):
             raise ArgumentError("a frame with names of columns is wanted, of pandas or Polars: the policy goes by them")
         released = self._private().plan(X).schema_out.names
@@ -75,7 +75,7 @@ class PrivateTransformer(_Base):
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "feature_names_in_")
-        names = [str(name) for name in getattr(X, "columns", [])]
+        names = [str(name) for name in _names(X)]
         if names != list(self.feature_names_in_):
             raise ArgumentError("the columns are not those that fit saw, or in another order")
         released = self._private().frame(X, "a frame, by a transformer")
@@ -98,6 +98,11 @@ class PrivateTransformer(_Base):
         tags.non_deterministic = True
         tags.input_tags.categorical = tags.input_tags.string = tags.input_tags.allow_nan = True
         return tags
+
+
+def _names(frame: Any) -> list[Any]:
+    """The names of a frame's columns, of a lazy one too; none where it is no frame."""
+    return list(frame.collect_schema().names() if hasattr(frame, "collect_schema") else getattr(frame, "columns", []))
 
 
 def _texts(names: list[str]) -> Any:

@@ -121,8 +121,8 @@ class Balance:
         for key, (term, level) in self.account.cap.terms.items():
             rest = left[key]
             cap = level.bound
-            spent = max(Fraction(cap.enclose(256).upper) - rest, Fraction(0))
             exactly = self._exactly_left(key, cap, rest)
+            spent = Fraction(0) if exactly == cap else max(Fraction(cap.enclose(256).upper) - rest, Fraction(0))
             found.append(CapPart(term.name, term.unit, cap, spent, rest, _telling(term, cap), exactly))
         return tuple(found)
 

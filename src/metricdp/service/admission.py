@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from logging import Logger
 from typing import Any
 
+from metricdp.errors import FileError
 from metricdp.service.limits import RateLimit
 from metricdp.service.tokens import Tokens
 
 __all__ = ["Admission"]
 
+_UNREADABLE = "tokens cannot be told from others now; ask whoever runs the service"
 _UNKNOWN = "a valid token is wanted: Authorization: Bearer TOKEN"
 
 
@@ -23,18 +27,27 @@ class Admission:
         tokens: those who may ask.
         rate: how often.
         open_paths: that need no token.
+        log: what cannot be read is said there.
         refusal: the response for a status, words and headers.
     """
 
-    def __init__(self, app: Any, *, tokens: Tokens, rate: RateLimit, open_paths: frozenset[str], refusal: Any) -> None:
+    def __init__(
+        self, app: Any, *, tokens: Tokens, rate: RateLimit, open_paths: frozenset[str], refusal: Any, log: Logger
+    ) -> None:
         self.app, self.tokens, self.rate, self.open_paths, self.refusal = app, tokens, rate, open_paths, refusal
+        self.log = log
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Let the request in, or refuse it."""
         if scope["type"] == "http" and scope["path"] not in self.open_paths:
             sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
             scheme, _, token = sent.decode("latin-1").partition(" ")
-            found = self.tokens.find(token.strip()) if scheme.lower() == "bearer" else None
+            try:
+                found = self.tokens.find(token.strip()) if scheme.lower() == "bearer" else None
+            except FileError as error:  # whoever runs the service has to mend it; nobody is let in until then
+                self.log.error(json.dumps({"failed": str(error)}))
+                await self.refusal(503, _UNREADABLE)(scope, receive, send)
+                return
             if found is None:
                 await self.refusal(401, _UNKNOWN, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
                 return

@@ -20,7 +20,7 @@ from metricdp.service.admission import Admission
 from metricdp.service.counters import Counters
 from metricdp.service.jobs import TableJobs
 from metricdp.service.limits import Held, Quantum, RateLimit, RequestLimit
-from metricdp.service.quick import quick_route
+from metricdp.service.quick import is_json, quick_route
 from metricdp.service.recording import Recorded
 from metricdp.service.settings import Settings
 from metricdp.service.tokens import Token, Tokens
@@ -46,7 +46,7 @@ _OPEN = frozenset({"/health", "/openapi.json"})
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ReleaseRequest(_Body):
@@ -90,7 +90,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
     quantum, rate = Quantum(settings.quantum), RateLimit(settings.requests_per_second)
     threads, few = anyio.CapacityLimiter(_THREADS), anyio.CapacityLimiter(_HEAVY_THREADS)
     waiting = Waiting(verbs.release, lambda one: len(one.rows), _MOST_VALUES)
-    jobs = TableJobs(int(settings.most_jobs), settings.results_kept, of_one=int(settings.most_jobs_of_one))
+    jobs = TableJobs(settings.most_jobs, settings.results_kept, of_one=settings.most_jobs_of_one)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> Any:
@@ -107,6 +107,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         lifespan=living,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # behind a proxy it would lead to an address without TLS, and the token with it
     )
 
     async def who(
@@ -192,7 +193,7 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         refusal=refusal,
         streamed=frozenset({"/sanitize"}),
     )
-    app.add_middleware(Admission, tokens=tokens, rate=rate, open_paths=_OPEN, refusal=refusal)
+    app.add_middleware(Admission, tokens=tokens, rate=rate, open_paths=_OPEN, refusal=refusal, log=_LOG)
     failure = _error(500, "InternalError", "the service failed; nothing was released")
     app.add_middleware(Recorded, counters=counters, log=_LOG, failure=failure)
     return app
@@ -219,6 +220,10 @@ def _answer_errors(app: FastAPI) -> None:
         places = [".".join(str(part) for part in one["loc"] if isinstance(part, str)) for one in error.errors()]
         kinds = [one["type"] for one in error.errors()]
         words = "; ".join(f"{place or 'body'}: {kind}" for place, kind in zip(places, kinds, strict=True))
+        if ("body",) in [tuple(one["loc"]) for one in error.errors()] and not is_json(
+            request.headers.get("content-type", "")
+        ):
+            words = "the body is JSON, sent with the header Content-Type: application/json"
         return _error(422, "MalformedRequest", words)
 
     @app.exception_handler(HTTPException)

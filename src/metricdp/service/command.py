@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import signal
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from metricdp.errors import ArgumentError, MissingExtraError
+from metricdp.errors import ArgumentError, FileError, MissingExtraError
 from metricdp.visible import visible
 
 __all__ = ["serve"]
@@ -54,10 +55,11 @@ def serve(
     offered = Settings.load(settings)
     if add_token is not None:
         typer.echo(Tokens(offered.tokens).add(add_token, role, account))
+        _say_if_unknown(account, offered.ledger)
         return
     if remove_token is not None:
         Tokens(offered.tokens).remove(remove_token)
-        typer.echo(f"The token of {visible(remove_token)} is removed; a running service forgets it when it restarts.")
+        typer.echo(f"The token of {visible(remove_token)} is removed; a service that runs lets it in no more.")
         return
     if not 0 < port < 65536:
         raise ArgumentError(f"a port is a number from 1 to 65535, not {port}")
@@ -73,6 +75,7 @@ def serve(
     app = create_app(offered)
     names = ", ".join([*offered.mechanisms, *offered.tables])
     typer.echo(f"Serving {visible(names)} on http://{host}:{port}; its description: /openapi.json", err=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises it again after a clean stop
     uvicorn.run(
         app,
         host=host,
@@ -83,3 +86,20 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=10,
     )
+
+
+def _say_if_unknown(account: str, ledger: str) -> None:
+    """A token may come before its account; but mostly its name was mistyped."""
+    from metricdp.ledger import Ledger
+
+    if not account:
+        return
+    try:
+        with Ledger(ledger) as book:
+            known = account in book.account_names()
+    except FileError as error:
+        typer.echo(str(error), err=True)
+        return
+    if not known:
+        name = visible(account)
+        typer.echo(f"There is no account {name} yet: metricdp ledger account {name} --ledger .. opens it.", err=True)

@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 
-__all__ = ["quick_route"]
+__all__ = ["is_json", "quick_route"]
 
 _TEXT = {"include_url": False, "include_context": False, "include_input": False}
 
@@ -30,7 +30,7 @@ def quick_route(model: type[BaseModel]) -> type[APIRoute]:
         async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             body = await _whole(receive)
-            if not _is_json(headers.get(b"content-type", "")):
+            if not is_json(headers.get(b"content-type", "")):
                 raise RequestValidationError([{"type": "json_type", "loc": ("body",), "msg": "", "input": None}])
             try:
                 given = model.model_validate_json(body)
@@ -54,10 +54,10 @@ async def _whole(receive: Any) -> bytes:
             return b"".join(parts)
 
 
-def _is_json(kind: str) -> bool:
+def is_json(kind: str) -> bool:
     """Whether a content type is JSON.
 
-    >>> [_is_json(kind) for kind in ("application/json; charset=utf-8", "application/geo+json", "text/plain", "")]
+    >>> [is_json(kind) for kind in ("application/json; charset=utf-8", "application/geo+json", "text/plain", "")]
     [True, True, False, False]
     """
     form = kind.partition(";")[0].strip().lower()

@@ -140,9 +140,12 @@ class Settings:
         if not mechanisms and not tables:
             raise ArgumentError("the settings offer nothing: add [mechanisms.NAME] or [tables.NAME]")
         tokens = base / tree.pop("tokens")
+        whole = {one.name for one in fields(cls) if one.type == "int"}
         for name, value in tree.items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise ArgumentError(f"{name} is a positive number, not {value!r}")
+            if name in whole and not isinstance(value, int):
+                raise ArgumentError(f"{name} is a whole number, not {value!r}")
         return cls(ledger, tokens, mechanisms, tables, **tree)
 
 

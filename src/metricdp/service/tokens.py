@@ -41,32 +41,47 @@ class Token:
     account: str
     sha256: str
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether it is what `Tokens.add` writes."""
+        texts = all(isinstance(part, str) for part in (self.name, self.role, self.account, self.sha256))
+        return texts and self.role in ROLES and bool(self.name)
+
     def may(self, what: str) -> bool:
         """Whether their role allows it."""
         return what in ROLES[self.role]
 
 
 class Tokens:
-    """The file of all tokens.
+    """The file of all tokens, read again whenever it has changed: one that is taken back is good for nothing at once.
 
     A token is 256 random bits, so its plain SHA-256 is as good as any slower digest: there is nothing to guess.
 
     Args:
         path: of the file; an empty one where there is none.
+
+    Raises:
+        FileError: it is no file of tokens.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._known: dict[str, Token] = {}
-        if self.path.exists():
-            try:
-                tree = json.loads(self.path.read_text(encoding="utf-8"))
-                found = [Token(**one) for one in tree["tokens"]]
-                if tree["format"] != _FORMAT or any(one.role not in ROLES for one in found):
-                    raise ValueError
-            except (OSError, ValueError, KeyError, TypeError):
-                raise FileError(f"{self.path.name} is no file of tokens, or a damaged one") from None
-            self._known = {one.sha256: one for one in found}
+        self._read: tuple[int, int, int] | None = None
+        self._look()
+
+    def _look(self) -> None:
+        """Read the file, unless it is the one that was read last."""
+        try:
+            found = self.path.stat()
+            there = found.st_mtime_ns, found.st_size, found.st_ino
+        except FileNotFoundError:
+            there = None
+        except OSError as error:
+            raise FileError(f"{self.path.name} cannot be read: {error.strerror}") from None
+        if there != self._read:
+            self._known = {} if there is None else {one.sha256: one for one in _tokens_in(self.path)}
+            self._read = there
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self._known.values())
@@ -75,7 +90,11 @@ class Tokens:
         """Whose token this is; None where it is nobody's.
 
         What is compared is a digest of what was sent, so the time it takes tells nothing of a token.
+
+        Raises:
+            FileError: the file has become something else.
         """
+        self._look()
         sent = digest(token)
         found = self._known.get(sent)
         return found if found is not None and hmac.compare_digest(found.sha256, sent) else None
@@ -98,7 +117,7 @@ class Tokens:
         return token
 
     def remove(self, name: str) -> None:
-        """Take a token back; it is good for nothing from the next start of the service on.
+        """Take a token back; a service that runs lets it in no more.
 
         Raises:
             ArgumentError: nobody has that name.
@@ -113,7 +132,18 @@ class Tokens:
             temporary.touch(mode=0o600)
             document = {"format": _FORMAT, "tokens": [asdict(one) for one in tokens]}
             temporary.write_text(json.dumps(document, indent=1), encoding="utf-8")
-        self._known = {one.sha256: one for one in tokens}
+        self._look()
+
+
+def _tokens_in(path: Path) -> list[Token]:
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        found = [Token(**one) for one in tree["tokens"]]
+        if tree["format"] != _FORMAT or not all(one.is_sound for one in found):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise FileError(f"{path.name} is no file of tokens, or a damaged one") from None
+    return found
 
 
 def digest(token: str) -> str:

@@ -161,7 +161,7 @@ def numbers(place: Any, found: Sequence[tuple[str, str]]) -> None:
     picture(place, f'<div class="numbers">{inner}</div>')
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str, classes: str = "") -> str:
     """A table as HTML; all texts are shown as they are.
 
     >>> table(["a"], [["<b>"]], "one").count("&lt;b&gt;")
@@ -170,7 +170,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> str
     cells = "".join(f'<th scope="col">{text_of(cell)}</th>' for cell in head)
     lines = "".join("<tr>" + "".join(f"<td>{text_of(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f'<div class="scrolls" tabindex="0" role="region" aria-label="{text_of(title)}">'
+        f'<div class="scrolls {classes}" tabindex="0" role="region" aria-label="{text_of(title)}">'
         f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 

@@ -76,17 +76,18 @@ class Chart:
         self.parts.append(f'<polyline points="{line}" fill="none" style="stroke: {colour}" stroke-width="2"/>')
         return self
 
-    def stem(self, place: float, name: str, colour: str, row: int = 0, dashed: bool = False) -> Chart:
+    def stem(self, place: float, name: str, colour: str, row: int, anchor: str, dashed: bool = False) -> Chart:
         """A mark at a place, with its name above."""
         x, y = self.across(place), 14 + 19 * row
         dashes = ' stroke-dasharray="4 3"' if dashed else ""
         self.parts.append(
             f'<path d="M{x:.1f} {y + 4:.1f}V{self.floor:g}" style="stroke: {colour}" stroke-width="1.5"{dashes}/>'
         )
-        if name:
-            self.parts.append(f'<circle cx="{x:.1f}" cy="{self.floor:g}" r="6" style="fill: {colour}"/>')
-            anchor = "start" if x < 70 else "end" if x > self.width - 70 else "middle"
-            self.parts.append(words(name, x, y, anchor, colour))
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{self.floor:g}" r="6" style="fill: {colour}"/>')
+        aside = {"start": 5, "end": -5}.get(anchor, 0)
+        if anchor == "middle":
+            anchor = "start" if x < 40 else "end" if x > self.width - 40 else anchor
+        self.parts.append(words(name, x + aside, y, anchor, colour))
         return self
 
     def span(self, low: float, high: float, name: str, colour: str, row: int = 0) -> Chart:

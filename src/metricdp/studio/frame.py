@@ -131,7 +131,7 @@ def build_frame(page: Page, browser: Browser) -> None:
             dark.value = _LOOKS[event.value]
 
         ui.toggle(list(_LOOKS), value=looks, on_change=choose).props(
-            'dense no-caps unelevated aria-label="Light or dark"'
+            'dense no-caps unelevated toggle-color=white toggle-text-color=primary aria-label="Light or dark"'
         ).classes("studio-looks")
     content = ui.column().classes("studio-page")
     ui.skip_link(target=content)

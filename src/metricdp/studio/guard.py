@@ -15,6 +15,7 @@ __all__ = ["COOKIE", "Guard"]
 COOKIE = "metricdp_studio"
 """The cookie that tells browsers apart; it opens nothing by itself."""
 
+_HTTP = 80
 _BROWSER = re.compile("[0-9a-f]{32}")
 _WORDS = b"Open the address that `metricdp studio` printed: it has a token that is wanted here.\n"
 
@@ -42,7 +43,8 @@ class Guard:
 
     def __init__(self, application: Application, token: str, port: int) -> None:
         self.application, self.token = application, token
-        self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        ports = (f":{port}", "") if port == _HTTP else (f":{port}",)  # browsers leave out the usual one
+        self.hosts = {f"{name}{ending}" for name in ("127.0.0.1", "localhost") for ending in ports}
         sockets = " ".join(f"ws://{host}" for host in sorted(self.hosts))
         self._headers = [
             (b"referrer-policy", b"no-referrer"),

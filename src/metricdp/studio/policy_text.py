@@ -22,9 +22,15 @@ __all__ = ["PolicyText", "shortened", "typed"]
 
 _STEPS = 60
 _MOST_PROBLEMS = 12
-_MOST_LINES = 20
+_MOST_COLUMNS = 8
 _OPEN = "is still an open question"
 _LARGEST_FACTOR = 1e9
+_QUESTIONS = {
+    "records": "the number of records",
+    "person.column": "whose row it is",
+    "person.rows": "how many rows one may have",
+    "type": "what it is",
+}
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,8 @@ class PolicyText:
         questions = [problem for problem in self.problems if _OPEN in problem]
         shown = shortened([problem for problem in self.problems if _OPEN not in problem])
         if questions:
-            lines = [found[0] for problem in questions if (found := re.match(r"line \d+", problem))]
-            where = ", ".join(line.removeprefix("line ") for line in lines[:_MOST_LINES])
-            more = ", and more" if len(lines) > _MOST_LINES else ""
             word = "question is" if len(questions) == 1 else "questions are"
-            shown.insert(0, f"{len(questions)} {word} still open" + (f": line {where}{more}." if where else "."))
+            shown.insert(0, f"{len(questions)} {word} still open: {_asked(questions)}.")
         return "\n".join(shown)
 
     def with_entry(self, name: str, entry: Mapping[str, Any] | None) -> PolicyText:
@@ -182,6 +185,17 @@ class PolicyText:
         if "factor" in entry:
             return self.with_entry(name, entry | {"factor": _factor(name, entry, wanted)})
         raise ArgumentError("its promise is written neither with within nor with factor: change it in the text")
+
+
+def _asked(questions: Sequence[str]) -> str:
+    """What is asked, by column: the text beside it has no numbers of lines."""
+    found: dict[str, list[str]] = {}
+    for question in questions:
+        what = re.sub(r"^line \d+, ", "", question).partition(_OPEN)[0].strip()
+        column, _, key = what.removeprefix("column ").rpartition(": ")
+        found.setdefault(column, []).append(_QUESTIONS.get(key, key))
+    parts = [": ".join(part for part in (column, ", ".join(keys)) if part) for column, keys in found.items()]
+    return "; ".join([*parts[:_MOST_COLUMNS], *(["and more"] if len(parts) > _MOST_COLUMNS else [])])
 
 
 def shortened(problems: Sequence[str]) -> list[str]:

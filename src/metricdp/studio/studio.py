@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import tempfile
 import threading
@@ -90,15 +91,24 @@ class Studio:
         threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
 
     def run(self) -> None:
-        """Serve until somebody stops it by Ctrl-C or a signal to terminate."""
+        """Serve until somebody stops it by Ctrl-C, by a signal to terminate, or by closing its terminal."""
         import uvicorn
 
         _quiet()
         config = uvicorn.Config(
             self.application, log_config=None, access_log=False, timeout_graceful_shutdown=1, lifespan="on"
         )
+        server = uvicorn.Server(config)
+
+        def stop(*_: object) -> None:
+            server.should_exit = True
+
+        for name in ("SIGTERM", "SIGHUP"):  # also where the terminal is closed: what was uploaded is removed first
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, stop)
         try:
-            uvicorn.Server(config).run(sockets=[self._socket])
+            server.run(sockets=[self._socket])
         except KeyboardInterrupt:  # which uvicorn raises again after it has stopped
             pass
         finally:

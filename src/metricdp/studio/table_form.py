@@ -53,7 +53,7 @@ def table_form(policy: Callable[[], PolicyText], columns: Sequence[str], write: 
     with ui.element("section").classes("entry").props('aria-label="The table as a whole"'):
         ui.html("The table as a whole", tag="h3")
         ui.label(_SEVERAL)
-        choice(_SEVERAL, [OPEN, _ONE_EACH, *names], chosen, whose)
+        choice(_SEVERAL, {OPEN: "? (choose)"} | {one: one for one in (_ONE_EACH, *names)}, chosen, whose)
         with ui.element("div").classes("fields"):
             if person is not None:
                 ui.input("rows of one, at most", value=typed(person.get("rows", OPEN)), on_change=most).props(_LOOK)

@@ -61,6 +61,19 @@ def test_coordinates_that_are_neither_degrees_nor_metres_are_refused(homes):
         homes.to_crs(4267).metricdp.within(200)
     with pytest.raises(ArgumentError, match="in metres"):
         homes.to_crs(2263).metricdp.within(200)  # feet
+    with pytest.raises(ArgumentError, match="in metres"):
+        homes.set_crs(4978, allow_override=True).metricdp.within(200)  # from the middle of the Earth, in three
+
+
+def test_a_frame_without_a_geometry_is_refused_in_our_words(tmp_path):
+    """GeoPandas' own error said that a geospatial method was called."""
+    frame = geopandas.GeoDataFrame({"income": [1.0]})
+    with pytest.raises(ArgumentError, match="has no geometry"):
+        frame.metricdp.sanitize({"format": 2, "columns": {"income": "keep"}})
+    (tmp_path / "list.csv").write_text("name,visits\na,1\n")
+    for source in (frame, tmp_path / "list.csv"):
+        with pytest.raises(ArgumentError, match="has no geometry"):
+            mdp.integrations.read_map(source)
 
 
 def test_other_geometries_are_refused_with_their_row_and_no_value(homes):

@@ -86,3 +86,11 @@ def test_a_ledger_is_charged_through_clones_and_a_grid_search(frame, columns, le
     search = GridSearchCV(model, {"ridge__alpha": [1]}, cv=[([0, 1], [2, 3])], refit=False, error_score="raise")
     search.fit(staff, [1, 2, 3, 4])
     assert charges() == 2, "one to learn and one to score"
+
+
+def test_a_lazy_frame_of_polars_is_released_too(frame):
+    """Its names were asked for in a way of which Polars warns."""
+    lazy = pl.from_pandas(frame).lazy()
+    assert PrivateTransformer(RULES).fit_transform(lazy).collect().columns == list(
+        PrivateTransformer(RULES).fit(frame).get_feature_names_out()
+    )

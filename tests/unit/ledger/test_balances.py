@@ -84,3 +84,13 @@ def test_advanced_composition_leaves_more(tmp_path):
         ledger.charge("advanced", Guarantee(ledger.balance("advanced").left), "the rest, in one")
         with pytest.raises(BudgetError):  # the cap less what was spent, 1.27, cannot be had by one charge
             ledger.charge("advanced", Guarantee(discrete() / 100), "more")
+
+
+def test_nothing_is_nothing(tmp_path):
+    """What was spent of a part with a logarithm was 7e-78 before the first charge of it."""
+    with Ledger.create(tmp_path / "l.db") as ledger:
+        ledger.open_account("a", Guarantee(CAP))
+        ledger.charge("a", Guarantee(attributes({"sex": 0.5})), "x")
+        parts = {part["name"]: part["spent"] for part in ledger.balance("a").to_json()["parts"]}
+        assert {name for name, spent in parts.items() if spent == 0} >= {"place", "age", "day"}
+        assert parts["sex"] == 0.5

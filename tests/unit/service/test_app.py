@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 
 from metricdp.errors import BudgetError
 from metricdp.ledger.charging import policy_cap
-from metricdp.service.tokens import Token
+from metricdp.service.tokens import Token, Tokens
 from metricdp.service.verbs import Refused, Verbs
 from metricdp.sessions import Session
 
@@ -132,6 +132,19 @@ def test_a_wrong_token_learns_nothing(service):
     assert not [entry for entry in service.ledger.history() if entry.kind == "charged"]
 
 
+def test_a_token_that_is_taken_back_is_refused_at_once(service, caplog):
+    """It was good until the service was started again."""
+    tokens = Tokens(service.settings.tokens)
+    assert service.call("ann", "GET", "/balance").status_code == 200
+    tokens.remove("ann")
+    assert service.call("ann", "GET", "/balance").status_code == 401
+    assert service.call("bob", "GET", "/balance").status_code == 200
+    service.settings.tokens.write_text("{")
+    answer = service.call("bob", "GET", "/balance")
+    assert (answer.status_code, "whoever runs the service" in answer.text) == (503, True)
+    assert "tokens.json is no file of tokens, or a damaged one" in caplog.text
+
+
 def test_malformed_requests_are_described_without_their_content(service):
     for body in (
         {"mechanism": 5, "subject": "secret-one", "secrets": "secret-two"},
@@ -142,6 +155,31 @@ def test_malformed_requests_are_described_without_their_content(service):
         assert answer.status_code == 422
         assert "secret-" not in answer.text
         assert answer.json()["error"]["kind"] == "MalformedRequest"
+
+
+def test_a_body_without_its_type_is_told_what_is_missing(service):
+    """As curl sends it: all that was said was "body: json_type"."""
+    head = {"Authorization": f"Bearer {service.tokens['ann']}"}
+    for path, body in (("/release", {"mechanism": "place"}), ("/ask", {"table": "people", "question": "select 1"})):
+        for kind in ({}, {"Content-Type": "application/x-www-form-urlencoded"}):
+            answer = service.request("POST", path, body, head | kind)
+            assert (answer.status_code, "Content-Type: application/json" in answer.text) == (422, True)
+    assert "Content-Type" not in service.call("ann", "POST", "/ask", ["a list"]).text
+
+
+def test_values_of_another_type_are_refused(service):
+    """An error bar of true was read as 1, and of "5" as 5."""
+    body = {"table": "people", "question": "select count(*) from people where age > 30"}
+    for within in (True, "5"):
+        answer = service.call("ann", "POST", "/preview", body | {"within": within})
+        assert (answer.status_code, "body.within" in answer.text) == (422, True)
+    assert service.call("ann", "POST", "/preview", body | {"within": 100}).status_code == 200
+
+
+def test_nobody_is_sent_to_another_address(service):
+    """The address that a slash too many led to was http, whatever a proxy had before it."""
+    assert service.call("ann", "POST", "/release/", {}).status_code == 404
+    assert service.call("ann", "GET", "/balance/").status_code == 404
 
 
 def test_a_request_that_is_too_large_is_refused(service):

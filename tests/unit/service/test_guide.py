@@ -13,7 +13,7 @@ from tests.guides import GUIDES, follow
 def test_every_block_of_the_guide_works(tmp_path):
     pytest.importorskip("fastapi")
     try:
-        assert follow(GUIDES / "serve-private-values-over-http.md", tmp_path) == 1
+        assert follow(GUIDES / "serve-private-values-over-http.md", tmp_path) == 2
     finally:
         if (tmp_path / "service.pid").exists():
             with contextlib.suppress(ProcessLookupError):

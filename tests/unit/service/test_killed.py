@@ -1,12 +1,15 @@
 """The service killed in the middle of its work: no charge is lost, and no answer is out without one."""
 
+import contextlib
 import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 
 import pytest
@@ -99,3 +102,23 @@ def test_killed_and_started_again(tmp_path):
         process.terminate()
         process.wait()
         process.stdout.close()
+
+
+def test_the_command_ends_well_when_it_is_told_to(tmp_path):
+    """As its help says; it ended by the signal, once all had been answered."""
+    (tmp_path / "service.toml").write_text(SETTINGS)
+    Ledger.create(tmp_path / "spent.db").close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = [sys.executable, "-c", "from metricdp.cli import app; app()", "serve", "service.toml"]
+    process = subprocess.Popen([*program, "--port", str(port)], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline().startswith("Serving number")
+    for _ in range(600):
+        with contextlib.suppress(OSError):
+            assert urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=20).status == 200
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (0, False), said

@@ -23,6 +23,8 @@ releases = 3
         ("format = 1", "format = 1\nquantum = 0", "positive"),
         ("format = 1", "format = 1\nquantum = true", "positive"),
         ("format = 1", "format = 1\nmost_jobs = inf", "positive"),
+        ("format = 1", "format = 1\nmost_jobs = 0.5", "most_jobs is a whole number"),
+        ("format = 1", "format = 1\nlargest_request = 1e6", "largest_request is a whole number"),
         ("releases = 3", "releases = inf", "releases"),
         ('ledger = "spent.db"', "", "ledger"),
         ("releases = 3", "", "releases"),

@@ -40,6 +40,34 @@ def test_mistakes(tmp_path):
         Tokens(tmp_path / "tokens.json")
 
 
+def test_what_is_changed_holds_at_once_for_whoever_runs(tmp_path):
+    """A token that was taken back let its holder in until the service was started again."""
+    running = Tokens(tmp_path / "tokens.json")
+    assert running.find("x") is None
+    ann = Tokens(tmp_path / "tokens.json").add("ann", "analyst", "one")
+    assert running.find(ann).account == "one"
+    Tokens(tmp_path / "tokens.json").remove("ann")
+    assert running.find(ann) is None
+    (tmp_path / "tokens.json").write_text("{")
+    with pytest.raises(FileError, match="damaged"):
+        running.find(ann)
+    (tmp_path / "tokens.json").unlink()
+    assert running.find(ann) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"name": 5}, {"name": ""}, {"role": ["analyst"]}, {"account": None}, {"sha256": 7}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_damaged_files_are_refused(tmp_path, damage):
+    good = {"name": "ann", "role": "analyst", "account": "one", "sha256": "0" * 64}
+    (tmp_path / "tokens.json").write_text(json.dumps({"format": 1, "tokens": [good | damage]}))
+    with pytest.raises(FileError, match="damaged"):
+        Tokens(tmp_path / "tokens.json")
+
+
 def steps(tokens, sent):
     """The lines of Python that a look at a token runs, in their order."""
     seen = []

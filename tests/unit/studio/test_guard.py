@@ -26,6 +26,14 @@ def called(kind="http", path=f"/{TOKEN}/", **headers):
     return sent, given
 
 
+def test_the_usual_port_is_left_out_by_browsers():
+    """On port 80 every page was refused."""
+    guard = Guard(None, TOKEN, 80)
+    for host in ("127.0.0.1", "127.0.0.1:80", "localhost"):
+        assert guard.lets_in("http", f"/{TOKEN}/", {"host": host, "origin": f"http://{host}"})
+    assert not guard.lets_in("http", f"/{TOKEN}/", {"host": "127.0.0.1:8000"})
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -97,7 +97,7 @@ def test_the_column_that_says_whose_row_it_is_has_no_entry():
 
 def test_many_open_questions_are_one_line():
     many = PolicyText("format = 2\n" + "".join(f'[columns.c{row}]\ntype = "?"\n' for row in range(300)))
-    assert many.summary.startswith("300 questions are still open: line 3, 5, 7")
+    assert many.summary.startswith("300 questions are still open: 'c0': what it is; 'c1': what it is; ")
     assert len(many.summary) < 200
     assert many.words("c0") == "Choose above what it is."
     wrong = PolicyText('format = 2\n[columns.a]\ntype = "number"\nwithin = "?"\nmissing = "refuse"\n')

@@ -197,7 +197,11 @@ class _Ask:
         try:
             if self._is_new():
                 times = self._times
-                picture(self.left, f"<p>0 charges so far. {times} times the policy's promise may be spent in all.</p>")
+                told = (
+                    f"0 charges so far. {times} times the policy's promise may be spent in all. A question spends it "
+                    "once at most, and on the columns that it reads alone."
+                )
+                picture(self.left, f"<p>{text_of(told)}</p>")
                 return
             session, ledger = self._session()
             with ledger:
@@ -208,13 +212,13 @@ class _Ask:
         except MetricDPError as error:
             self.account_problem.text = str(error)
             return
-        picture(self.left, f"<p>{text_of(head)}</p>{table(['spent', 'what may still be told'], rows, 'Left')}")
+        picture(self.left, f"<p>{text_of(head)}</p>{table(['spent', 'what may still be told'], rows, 'Left', 'wraps')}")
 
     # The question
 
     async def _preview(self) -> None:
         self.problem.text = self.previewed.text = ""
-        question, within = self.inputs["question"], self.inputs["within"] or None
+        question, within = self.inputs["question"], self.inputs["within"]
         try:
             self.previewed.text = str(await run.io_bound(self._look_at, question, within))
         except MetricDPError as error:
@@ -226,13 +230,14 @@ class _Ask:
             ui.notify("It is running already.")
             return
         self.problem.text = self.previewed.text = ""
-        question, within = self.inputs["question"], self.inputs["within"] or None
+        question, within = self.inputs["question"], self.inputs["within"]
+        name = "" if self.file is None else self.file.shown
 
         def work(job: Job) -> Any:
             session, ledger = self._session()
             with ledger:
                 job.refuse_if_stopped()
-                return session.ask(question, within=within)
+                return name, session.ask(question, within=within)
 
         self.browser.jobs[_PAGE] = Job(work)
 
@@ -245,12 +250,13 @@ class _Ask:
 
     def _show_answers(self) -> None:
         self.answers.clear()
-        answers = self.browser.made.get("answers")
+        made = self.browser.made.get("answers")
         with self.answers:
-            if answers is None:
+            if made is None:
                 ui.label("Nothing has been asked yet.")
                 return
-            ui.label(answers.select.text)
+            name, answers = made
+            ui.label(f"About {name}: {answers.select.text}")  # another table may be above by now
             labels = [", ".join(group) or "all" for group in answers.groups]
             with ui.element("div").classes("columns"):
                 for name in answers.names:

@@ -11,7 +11,6 @@ from nicegui import run, ui
 from metricdp.channels import verify
 from metricdp.channels.serialize import claimed
 from metricdp.errors import ArgumentError, MetricDPError
-from metricdp.mechanisms.picture import short_number
 from metricdp.metrics import Space
 from metricdp.plots import simplex, to_svg
 from metricdp.sources.channel_files import read_claim, write_channel
@@ -52,13 +51,15 @@ class _Best:
                 with panel("2. The promise and the purpose"):
                     self._purpose()
                 with panel("3. The best mechanism"):
+                    ui.label("The one that costs least on these places while it keeps the promise, with a proof.")
                     ui.button("Find it", on_click=self._find).props("no-caps")
                     ui.label("Stop keeps the best so far, certified.")
                     progress(browser, _PAGE, "rounds", self._finished)
                     self.live = drawn()
                     self.problem = said("problem")
                     self.result = ui.element("div").classes("panel-inner")
-                with panel("4. Verify a channel of somebody's"):
+                with panel("4. Verify somebody's channel"):
+                    ui.label("A channel is a mechanism as a table: how likely each release is from each secret.")
                     file_input(browser, "A channel", ".json,.csv,.parquet,.arrow", self._verify)
                     ui.label("Against the promise that it carries; a CSV file, against the one above.")
                     self.verdict = said()
@@ -252,7 +253,7 @@ class _Best:
 
         def work(job: Job) -> Any:
             history: list[tuple[float, float]] = []
-            job.latest = history
+            job.latest = placement, history
 
             def tell(update: Any) -> None:
                 if update.best is not None and update.bound is not None:
@@ -275,8 +276,10 @@ class _Best:
     def _watch(self) -> None:
         """The gap as it closes."""
         job = self.browser.jobs.get(_PAGE)
-        seen = [] if job is None or not job.latest else list(job.latest)
-        finite = [(best, bound) for best, bound in seen if abs(best) < 1e300 and abs(bound) < 1e300]
+        if job is None or job.latest is None:
+            return
+        placement, seen = job.latest
+        finite = [(best, bound) for best, bound in list(seen) if abs(best) < 1e300 and abs(bound) < 1e300]
         if len(finite) < 2 or finite == self.history:
             return
         self.history = finite
@@ -285,9 +288,9 @@ class _Best:
         chart.curve(range(len(finite)), [best for best, _ in finite], ACCENT, fill=False)
         chart.curve(range(len(finite)), [max(bound, 0.0) for _, bound in finite], MARK, fill=False)
         best, bound = finite[-1]
-        told = f"best so far {short_number(best)}, none is below {short_number(bound)}"
-        lines = legend(((ACCENT, "the best so far"), (MARK, "no mechanism is below")))
-        drawing = chart.text(f"The gap closes: {told}") + lines if last > 1 else ""  # two points are no picture
+        told = f"The best so far costs {placement.cost(best)}; no mechanism costs less than {placement.cost(bound)}."
+        lines = legend(((ACCENT, "what the best so far costs"), (MARK, "what none can be below")))
+        drawing = chart.text(told) + lines if last > 1 else ""  # two points are no picture
         picture(self.live, f"{drawing}<p>{told}</p>")
 
     def _finished(self, job: Job) -> None:

@@ -55,7 +55,7 @@ class _Meaning:
             with panel("What is promised"):
                 self.sentence = said()
                 self.numbers = drawn()
-                self.noise = drawn()
+                self.noise = drawn().classes("noise")
             with panel("What an adversary believes"):
                 self._adversary()
         self.refresh()
@@ -66,7 +66,7 @@ class _Meaning:
     def inputs(self) -> dict[str, Any]:
         own = _LINE if self.kind == "line" else _MAP
         found = self.browser.inputs(
-            _PAGE, factor=2.0, prior=[5.0] * 9, zoom=5, centre=_MAP["first"],
+            _PAGE, factor=2.0, prior=[5.0] * 9, zoom=4, centre=_MAP["first"],
             **{f"{self.kind}_{name}": value for name, value in own.items()},
         )  # fmt: skip
         return found
@@ -139,13 +139,13 @@ class _Meaning:
                 title, ends, self.get(name), lambda value: self.change(name, value), _plain, 0.5
             )
             return
-        with ui.row().classes("items-center"):
+        with ui.element("div").classes("fields"):
             both = [
                 ui.number(f"{title}: {axis}", value=self.get(name)[row], format="%.5f", step=0.001, min=-end, max=end)
                 for row, (axis, end) in enumerate((("latitude", 90), ("longitude", 180)))
             ]
         for field in both:
-            field.props("dense outlined").style("width: 11rem")
+            field.props("dense outlined")
             field.on_value_change(lambda _: self._typed(name))
         self.fields[name] = (both[0], both[1])
 
@@ -160,6 +160,7 @@ class _Meaning:
             lambda value: self.change_shared("zoom", value), lambda value: _metres(_WIDTHS[int(value)]),
         )  # fmt: skip
         ui.button("Centre on the first secret", on_click=self._centre).props("outline no-caps")
+        ui.label("The map has coasts and borders. Streets or districts come from a file of yours.")
         own_lines_input(self.browser, self.refresh)
 
     def _centre(self) -> None:
@@ -174,7 +175,7 @@ class _Meaning:
         pointed(self.picture, self._drag)
 
     def _adversary(self) -> None:
-        ui.label("Draw what they believe before: how likely is each?")
+        ui.label("Draw what they believe before the release: how likely each secret is.")
         with ui.element("div").classes("sliders"):
             for place in range(9):
                 with ui.element("div"):
@@ -232,8 +233,13 @@ class _Meaning:
             for field, value in zip(fields, self.get(name), strict=True):
                 if field.value != value:
                     field.value = value
-        self.level.text = f"A factor {float(example.factor):.3g} at {example.measure.say(example.radius)}"
-        self.sentence.text = example.sentence
+        factor, apart = f"{float(example.factor):.3g}", example.measure.say(example.radius)
+        self.level.text = (
+            f"A factor {factor} at {apart}: of two secrets that far apart, whatever is released is at most {factor} "
+            "times as likely from one as from the other."
+        )
+        formula, *sentences = example.sentence.splitlines()
+        self.sentence.text = "\n".join([*sentences, f"As a formula: {formula[0].lower()}{formula[1:]}"])
         half, most = (example.measure.say(radius) for radius in example.radii)
         numbers(
             self.numbers,
@@ -262,8 +268,10 @@ class _Meaning:
             secret = self.get(name)
             places = sorted([*ends, secret])
             chart.curve(places, [example.mechanism.density(secret, place) for place in places], _COLOURS[name])
-        for row, name in enumerate(_NAMES):
-            chart.stem(self.get(name), _NAMES[name], _COLOURS[name], row, dashed=name == "seen")
+        left, right = sorted(("first", "second"), key=self.get)
+        for name, anchor in ((left, "end"), (right, "start")):  # away from each other
+            chart.stem(self.get(name), _NAMES[name], _COLOURS[name], 1, anchor)
+        chart.stem(self.get("seen"), _NAMES["seen"], _COLOURS["seen"], 0, "middle", dashed=True)
         reach = example.radii[1]
         chart.span(example.first - reach, example.first + reach, "95% of the first's releases", FAINT)  # type: ignore[operator]
         return chart.text(

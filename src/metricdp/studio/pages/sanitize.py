@@ -117,8 +117,10 @@ class _Sanitize:
         try:
             draft = _draft(file)
         except DataError as error:
-            hint = "; choose below what its text is written in" if "not UTF-8" in str(error) else ""
-            raise FileError(f"{error}{hint}") from None
+            if "not UTF-8" not in error.rule:
+                raise
+            hint = "choose below what its text is written in, if it is text"
+            raise FileError(f"{error.rule.partition(';')[0]}; {hint}") from None
         self._take(file, draft.text())
 
     def _decode(self, name: str) -> None:
