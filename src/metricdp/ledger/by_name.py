@@ -50,6 +50,8 @@ def factor_by_name(d: Metric, e: Metric) -> Fraction | None:
 def as_in(d: Metric, e: Metric) -> Metric | None:
     """The metric with its attributes in the order of e, so that both read tuples alike; None where it has others.
 
+    And None where e itself reads one place in two orders, so that nobody knows what a tuple means.
+
     >>> from metricdp.metrics import attributes
     >>> as_in(attributes({"age": 2, "sex": 1}), attributes({"sex": 1, "age": 1})).names
     ('sex', 'age')
@@ -58,7 +60,8 @@ def as_in(d: Metric, e: Metric) -> Metric | None:
     if isinstance(one, Attributes) and isinstance(two, Attributes) and set(one.names) == set(two.names):
         d = attributes({name: dict(one.metrics)[name] for name in two.names}) * d.level
     known = set(_orders(e, ()))
-    return d if known.issuperset(_orders(d, ())) else None
+    one_order = len({place for place, _ in known}) == len(known)
+    return d if one_order and known.issuperset(_orders(d, ())) else None
 
 
 def _orders(metric: Metric, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

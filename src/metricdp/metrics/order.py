@@ -161,7 +161,9 @@ def _lower_bounds(e: Metric) -> list[Metric]:
     if isinstance(e.unit, Maximum):
         return [part * e.level for part in e.unit.metrics]
     if isinstance(e.unit, (Hops, Smooth)):
-        return [e.unit.base / e.unit.threshold * e.level]
+        base = e.unit.base
+        apart = base.on_line and not base.moments  # two numbers that differ are some way apart, and so one hop at least
+        return [base / e.unit.threshold * e.level, *([discrete() * e.level] if apart else [])]
     return []
 
 

@@ -197,6 +197,14 @@ def test_points_are_read_by_the_names_of_the_cap():
     assert "says nothing" in refusal(line, maximum(attributes({"b": absolute() / 2}), discrete() / 2))
 
 
+def test_a_cap_that_reads_points_in_two_orders_is_compared_by_names_alone():
+    """Sums of attributes in two orders were compared tuple by tuple, each part of the cap with another attribute."""
+    points = tuple(itertools.product(range(2), repeat=2))
+    limit = Cap(Guarantee(attributes({"a": 1, "b": 4}) + attributes({"b": 10, "a": 0.1})), points=points)
+    assert refusal(limit, attributes({"a": 1, "b": 14})) is None
+    assert refusal(limit, capped(attributes({"a": 5, "b": 1}), 100)) is not None, "5 of a, where 1.1 is allowed"
+
+
 def test_how_far_points_are_apart_is_read_by_the_names_of_the_cap():
     points = tuple((0, b) for b in range(101))
     cap = attributes({"a": absolute() * 1000, "b": absolute()})

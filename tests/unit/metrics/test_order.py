@@ -15,6 +15,7 @@ from metricdp.metrics import (
     euclidean,
     hamming,
     manhattan,
+    matrix,
     maximum,
     nullable,
     records,
@@ -26,6 +27,8 @@ from metricdp.metrics.order import factor_between, nowhere_above
 D, E = absolute(), discrete()
 
 BELOW = [
+    (E, smooth(D, 5)),
+    (ln(2) * E, ln(2) * blowfish(D, 5)),
     (D, D),
     (D, 2 * D),
     (D / 2, ln(2) * D),
@@ -49,6 +52,8 @@ BELOW = [
     (attributes({"a": D, "b": 1}), attributes({"a": D, "b": 2})),
 ]
 NOT_KNOWN_TO_BE = [
+    (E * Fraction(101, 100), smooth(D, 5)),
+    (E, smooth(matrix("ab", [[0, 0], [0, 0]], check=False), 5)),
     (2 * D, D),
     (ln(2) * D, D / 2),
     (euclidean(), chebyshev()),

@@ -76,6 +76,20 @@ def test_what_was_answered_about_the_same_file_is_free(session, table):
     assert session.balance.charges == 2
 
 
+def test_an_error_bar_without_end_is_stored(session, tmp_path):
+    """JSON has no infinity: it came back from the ledger as none, and was shown as an answer without noise."""
+    same = tmp_path / "same.parquet"
+    pq.write_table(pa.table({"a": [3] * 20, "b": [5] * 20}), same)
+    column = {"type": "integer", "bounds": [0, 9], "metric": "0.1 discrete", "missing": "refuse"}
+    policy = Policy.of({"format": 2, "records": 20, "columns": {"a": column, "b": column}})
+    session.ledger.open_account("slopes", policy_cap(policy, 3))
+    slopes = mdp.Session(same, policy, session.ledger, "slopes")
+    for _ in range(2):
+        (one,) = slopes.ask("select regr_slope(a, b) from t").found[0]
+        assert (one.error_bar, one.tells) == (float("inf"), False)
+        assert one.words.endswith("± ∞")
+
+
 def test_a_table_in_memory_has_no_snapshot(policy, tmp_path):
     with Ledger.create(tmp_path / "l.db") as ledger:
         ledger.open_account("only", policy_cap(policy, 3))

@@ -281,6 +281,7 @@ class DateCells(OrderedCells):
     Attributes:
         by: "day", "month" or "year"; None where edges are given.
         zone: the name of a time zone, such as "Europe/Paris".
+        moments: whether a CSV file holds moments, and not days alone.
 
     >>> DateCells("visit", ("2024-01-15", "2024-03-31"), by="month").labels
     ('2024-01-15..2024-01-31', '2024-02', '2024-03')
@@ -288,6 +289,7 @@ class DateCells(OrderedCells):
 
     by: Literal["day", "month", "year"] | None = "day"
     zone: str | None = None
+    moments: bool = False
 
     def __init__(
         self,
@@ -297,11 +299,12 @@ class DateCells(OrderedCells):
         by: Literal["day", "month", "year"] | None = None,
         edges: Iterable[Any] | None = None,
         zone: str | None = None,
+        moments: bool = False,
         outside: Outside = "refuse",
         missing: str | None = None,
         other: str | None = None,
     ) -> None:
-        self._set(name=name, missing=missing, other=other, outside=outside, zone=zone)
+        self._set(name=name, missing=missing, other=other, outside=outside, zone=zone, moments=moments)
         self._set(bounds=self._bounds(bounds))
         self._set(edges=self._edges(edges, None), by=by if edges is not None else by or "day")
         if edges is not None and by is not None:
@@ -310,8 +313,8 @@ class DateCells(OrderedCells):
 
     @property
     def csv_type(self) -> str:
-        """Days."""
-        return "date32"
+        """Days, or moments."""
+        return "timestamp[us]" if self.moments else "date32"
 
     def _check(self) -> None:
         if self.by not in ("day", "month", "year", None):

@@ -13,13 +13,13 @@ from typing import Any
 from metricdp.errors import ArgumentError
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.listed import CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, IntegerCells, JustAfter, NumberCells
+from metricdp.policies.cells.ordered import DateCells, IntegerCells, JustAfter, NumberCells, decimal_text
 from metricdp.policies.sql.bands import Band
 from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.joins import Joins, is_public
 from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import NamedColumn, Predicate, any_of, col, true_cells
-from metricdp.policies.sql.row_functions import like_pattern
+from metricdp.policies.sql.row_functions import RowReader, like_pattern
 
 __all__ = ["Conditions", "column_name"]
 
@@ -47,7 +47,7 @@ def _merged(column: Cells, compared: list[Any], cuts: Collection[Any] = ()) -> C
     if isinstance(column, DateCells):
         days = [column.value(value) for value in compared]
         wanted: set[Any] = {*days, *(day + dt.timedelta(days=1) for day in days)}
-        rules["zone"] = column.zone
+        rules |= {"zone": column.zone, "moments": column.moments}
     else:
         numbers = [math.floor(Fraction(value)) for value in compared]
         wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
@@ -77,6 +77,18 @@ def column_name(node: Any, policy: Askable) -> str:
             f"else, ask for count(*) .. group by {shown(node)}, and compute from that, which costs nothing more"
         )
     return policy.column(node.name).name
+
+
+def _computed(node: Any) -> Any:
+    """The value of an expression without columns, such as ``date '2024-01-31' + interval '1 month'``."""
+    found = RowReader(lambda column: lambda row: None).read(node)(None)
+    if isinstance(found, int | Fraction) and not isinstance(found, bool):
+        if 10**60 % Fraction(found).denominator:
+            raise ArgumentError(f"{shown(node)}: this has no end of decimals: write it as a decimal such as 0.3333")
+        found = int(found) if found == int(found) else Decimal(decimal_text(found))
+    if not isinstance(found, bool | int | Decimal | str | dt.date):
+        raise ArgumentError(f"{shown(node)}: this is no value that a column can be compared with")
+    return found
 
 
 class Conditions:
@@ -288,4 +300,6 @@ class Conditions:
                 return dt.date.fromisoformat(str(node.this.this))
             except ValueError:
                 raise ArgumentError(f"{shown(node)}: a day is written date '2024-01-31'") from None
+        if isinstance(node, exp.Binary | exp.Paren | exp.Neg) and not node.find(exp.Column, exp.Query, exp.AggFunc):
+            return _computed(node)
         raise refuse(whole, f"a column is compared with values, not with others; a condition is made of {_FORMS}")

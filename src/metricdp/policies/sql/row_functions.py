@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from metricdp.errors import ArgumentError
+from metricdp.policies.sql.days import PARTS, as_day, minus, plus, span_of, truncated
 from metricdp.policies.sql.nodes import number_of, shown
 
 __all__ = ["RowReader", "Value", "like_pattern"]
@@ -26,7 +27,8 @@ Function = Callable[[Any], Value]
 
 _KNOWN = (
     "+, -, *, /, %, floor, ceil, round, abs, lower, upper, trim, left, right, substr, length, ||, year, month, "
-    "quarter, day, extract, date_trunc, coalesce, nullif, case, if, comparisons, in, between, like and is null"
+    "quarter, day, extract, date_trunc, interval '30 days', coalesce, nullif, case, if, comparisons, in, between, like "
+    "and is null"
 )
 
 
@@ -63,32 +65,9 @@ def _right(text: str, length: Value) -> str:
     return text[max(len(text) - int(length), 0) :] if length >= 0 else text[-int(length) :]
 
 
-_PARTS: dict[str, Callable[[Any], Value]] = {
-    "year": lambda day: day.year,
-    "quarter": lambda day: (day.month + 2) // 3,
-    "month": lambda day: day.month,
-    "day": lambda day: day.day,
-    "dow": lambda day: day.isoweekday() % 7,
-    "isodow": lambda day: day.isoweekday(),
-    "week": lambda day: day.isocalendar().week,
-    "isoyear": lambda day: day.isocalendar().year,
-}
-
-
-def _truncated(unit: str) -> Callable[[Any], Value] | None:
-    def begin(day: Any) -> dt.date:
-        first = day.date() if isinstance(day, dt.datetime) else day
-        if unit == "week":
-            return first - dt.timedelta(days=first.weekday())
-        month = {"year": 1, "quarter": 3 * ((first.month - 1) // 3) + 1}.get(unit, first.month)
-        return dt.date(first.year, month, first.day if unit == "day" else 1)
-
-    return begin if unit in ("year", "quarter", "month", "week", "day") else None
-
-
 _STRICT: dict[str, Callable[..., Value]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
+    "Add": plus,
+    "Sub": minus,
     "Mul": operator.mul,
     "Div": _divided,
     "Mod": _modulo,
@@ -106,10 +85,10 @@ _STRICT: dict[str, Callable[..., Value]] = {
     "Substring": _substring,
     "DPipe": lambda one, two: f"{_written(one)}{_written(two)}",
     "Concat": lambda *parts: "".join(map(_written, parts)),
-    "Year": _PARTS["year"],
-    "Quarter": _PARTS["quarter"],
-    "Month": _PARTS["month"],
-    "Day": _PARTS["day"],
+    "Year": PARTS["year"],
+    "Quarter": PARTS["quarter"],
+    "Month": PARTS["month"],
+    "Day": PARTS["day"],
 }
 """By sqlglot's name; unknown wherever an argument is."""
 
@@ -236,7 +215,8 @@ class RowReader:
             return self._case(node)
         if isinstance(node, exp.Extract | exp.DateTrunc | exp.TimestampTrunc | exp.Cast):
             return self._of_day(node)
-        return None
+        span = span_of(node)
+        return None if span is None else lambda row: span
 
     def _case(self, node: Any) -> Function:
         from sqlglot import exp
@@ -261,7 +241,7 @@ class RowReader:
 
         if isinstance(node, exp.Cast):
             if node.is_type("date"):
-                return _strict(_day, [self._read(node.this)])
+                return _strict(as_day, [self._read(node.this)])
             if node.is_type(*exp.DataType.INTEGER_TYPES):
                 return _strict(_round, [self._read(node.this)])
             if node.is_type(*exp.DataType.TEXT_TYPES):
@@ -274,9 +254,9 @@ class RowReader:
             places = int(digits[1]) if digits[1:] else 0
             return _strict(lambda value: _round(value, places), [number]) if digits else number
         if isinstance(node, exp.Extract):
-            part = _PARTS.get(str(node.this.name).lower())
+            part = PARTS.get(str(node.this.name).lower())
             return self._unknown(node) if part is None else _strict(part, [self._read(node.expression)])
-        begin = _truncated(str(node.args["unit"].name).lower())
+        begin = truncated(str(node.args["unit"].name).lower())
         return self._unknown(node) if begin is None else _strict(begin, [self._read(node.this)])
 
     def _unknown(self, node: Any) -> Function:
@@ -343,16 +323,6 @@ def _kind(value: Value) -> str:
     if isinstance(value, bool):
         return "truth"
     return "number" if isinstance(value, int | Fraction) else type(value).__name__
-
-
-def _day(value: Value) -> dt.date:
-    if isinstance(value, str):
-        return dt.date.fromisoformat(value)
-    if isinstance(value, dt.datetime):
-        return value.date()
-    if isinstance(value, dt.date):
-        return value
-    raise TypeError("no day")
 
 
 def _constant(node: Any) -> Value:

@@ -105,7 +105,7 @@ class Time(OnALine):
                 ]
             )
         low, high = (_EPOCH + dt.timedelta(days=math.floor(bound)) for bound in self._declared_bounds())
-        return DateCells(self.columns[0], (low, high), **self.count_by.cuts, **self._cell_options())
+        return DateCells(self.columns[0], (low, high), moments=True, **self.count_by.cuts, **self._cell_options())
 
     def _say_bound(self, bound: Fraction) -> str:
         moment = dt.datetime(1970, 1, 1) + dt.timedelta(days=float(bound))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from metricdp.metrics import Metric
 from metricdp.queries.select.averages import CONFIDENCE
 from metricdp.queries.select.rank_choice import RankChoice, WidthChoice
-from metricdp.queries.select.rank_scores import RankScores, RankTarget, ValueTally
+from metricdp.queries.select.rank_scores import LACKING, RankScores, RankTarget, ValueTally
 from metricdp.queries.select.value_line import ValueLine
 
 __all__ = ["RankPlan", "rank_plan"]
@@ -19,6 +19,12 @@ _MOST_CANDIDATES = 1 << 16
 _FOR_WIDTH_ALIKE, _FOR_WIDTH_NEAR = Fraction(1, 16), Fraction(1, 4)
 """What of the metric the error bar takes: little where any two values are alike, and ranks alone tell how near it is;
 more where values that are near are told apart less, so that ranks are counted softly; little at the ends."""
+
+_WINDOWS = 32
+"""So many windows the line has in which records near an extreme are counted."""
+
+_OF_WIDTH = Fraction(5, 8)
+"""Half of the most that the losses of error bars at the ends move against each other; see `WidthChoice`."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,11 @@ class RankPlan:
 
     Guarantee:
         With g(d) the least distance of two values d steps apart, which is concave; c the most groups that a record can
-        leave, enter or drop out of for each unit of distance; and H the ramp, the rate is ``min(g(H) / 2, 1 / (2 c
-        reach))`` times a share. A value that moves by d steps moves losses against each other by ``2 min(d / H, 1)``,
-        and since g is concave, ``g(H) min(d / H, 1) <= g(d)``. A record that leaves a group or enters one moves losses
-        there by ``2 reach`` against each other, in at most ``c D`` groups at distance D. So each draw spends its share
-        of the metric, and answer and error bar together spend all of it.
+        leave, enter or drop out of for each unit of distance; and H the ramp, the rate is ``min(g(H) / (2 moved),
+        1 / (2 c reach))`` times a share. A value that moves by d steps moves losses against each other by ``2 moved
+        min(d / H, 1)``, and since g is concave, ``g(H) min(d / H, 1) <= g(d)``. A record that leaves a group or enters
+        one moves losses there by ``2 reach`` against each other, in at most ``c D`` groups at distance D. So each draw
+        spends its share of the metric, and answer and error bar together spend all of it.
     """
 
     line: ValueLine
@@ -93,20 +99,22 @@ def rank_plan(line: ValueLine, metric: Metric, percent: Fraction, leaving: Fract
     Raises:
         UnsupportedMetricError: the metric is not concave on the line.
     """
-    alike = metric.without_null().all_alike
-    part = _FOR_WIDTH_ALIKE if alike or RankTarget(percent).extreme else _FOR_WIDTH_NEAR
-    found = [
-        (_error(line, ramp, rate * (1 - part), percent, records), ramp, rate)
-        for ramp in _ramps(line.places, alike)
-        for rate in [_rate(line, metric, percent, leaving, ramp)]
-        if rate is not None
-    ]
+    alike, target = metric.without_null().all_alike, RankTarget(percent)
+    part = _FOR_WIDTH_ALIKE if alike or target.extreme else _FOR_WIDTH_NEAR
+    found, widths = [], []
+    for ramp in _ramps(line.places, alike):
+        own = line.least_distance(metric, min(ramp, line.places - 1))
+        rate = _rate(own, leaving, target.moved, target.reach)
+        beside = _rate(own, leaving, *((_OF_WIDTH, _OF_WIDTH) if target.extreme else (target.moved, target.reach)))
+        if rate is None or beside is None:  # nothing limits it
+            continue
+        rate *= 1 - part
+        found.append((_error(line, ramp, rate, percent, records), ramp, rate))
+        widths.append(WidthChoice(_counts(line, percent, ramp), beside * part, CONFIDENCE))
     if not found:
         return None
     error, ramp, rate = min(found)
-    rate *= 1 - part
     scores = _scores(line, percent, ramp, rate)
-    widths = [_width(line, percent, ramp, rate * part) for _, ramp, rate in found]
     bar, width = min(((_bar(one, records), one) for one in widths), key=lambda pair: pair[0])
     unit = line.shown_width(1)
     return RankPlan(line, RankChoice(scores, rate), width, error * unit, min(bar, line.places - 1) * unit)
@@ -120,13 +128,19 @@ def _ramps(places: int, alike: bool) -> list[int]:
     return ramps
 
 
-def _rate(line: ValueLine, metric: Metric, percent: Fraction, leaving: Fraction, ramp: int) -> Fraction | None:
-    """The greatest rate that the metric allows; None where nothing limits it."""
-    own = line.least_distance(metric, min(ramp, line.places - 1))
-    limits = [] if own is None else [own / 2]
+def _rate(own: Fraction | None, leaving: Fraction, moved: Fraction, reach: Fraction) -> Fraction | None:
+    """The greatest rate that the metric allows; None where nothing limits it.
+
+    Args:
+        own: the least distance of values a ramp apart; None where nothing limits it.
+        leaving: the most groups that a record can leave, enter or drop out of, for each unit of distance.
+        moved: half of the most that losses move against each other where a value moves by a ramp or more.
+        reach: the same where a record comes or goes.
+    """
+    limits = [] if own is None else [own / (2 * moved)]
     if leaving:
-        limits.append(1 / (2 * leaving * RankTarget(percent).reach))
-    return min(limits) if limits else None
+        limits.append(1 / (2 * leaving * reach))
+    return min(limits, default=None)
 
 
 def _spacing(places: int, ramp: int) -> int:
@@ -138,14 +152,15 @@ def _scores(line: ValueLine, percent: Fraction, ramp: int, rate: Fraction) -> Ra
     """The losses to draw by.
 
     A margin of 2 / rate records makes misses rarer where a value is shared by many: by e^-2 where the rank lies deep in
-    it. A wider one would move ranks that lie near the end of a shared value over to the empty places beside it. At the
-    ends, so many records are needed in the window that all the empty places beyond are drawn with a chance of e^-4.
+    it. A wider one would move ranks that lie near the end of a shared value over to the empty places beside it. At a
+    rate of 2 or more a value of one record is drawn nearly always, if nothing puts it farther off. At the ends, so many
+    records are needed in the window that all the empty places beyond are drawn with a chance of e^-4.
     """
     target, spacing = RankTarget(percent), _spacing(line.places, ramp)
     if not target.extreme:
-        return RankScores(target, line.places, ramp, spacing, math.ceil(2 / rate) if ramp == 1 else 0)
-    need = math.ceil(2 * (4 + math.log(line.places)) / float(rate))
-    return RankScores(target, line.places, ramp, spacing, 0, need, max(1, line.places // 64))
+        return RankScores(target, line.places, ramp, spacing, math.ceil(2 / rate) if ramp == 1 and rate < 2 else 0)
+    need = math.ceil((4 + math.log(line.places)) / float(rate * LACKING))
+    return RankScores(target, line.places, ramp, spacing, 0, need, max(1, line.places // _WINDOWS))
 
 
 def _error(line: ValueLine, ramp: int, rate: Fraction, percent: Fraction, records: int) -> float:
@@ -161,11 +176,9 @@ def _error(line: ValueLine, ramp: int, rate: Fraction, percent: Fraction, record
     return off / density + (shift if ramp > 1 else 0.0)
 
 
-def _width(line: ValueLine, percent: Fraction, ramp: int, rate: Fraction) -> WidthChoice:
-    """The draw of the error bar; at the ends its losses move by 5/4 against each other, where values' do by 3/2."""
-    target = RankTarget(percent)
-    scores = RankScores(target, line.places, ramp, _spacing(line.places, ramp))
-    return WidthChoice(scores, rate * Fraction(6, 5) if target.extreme else rate, CONFIDENCE)
+def _counts(line: ValueLine, percent: Fraction, ramp: int) -> RankScores:
+    """What an error bar is drawn by."""
+    return RankScores(RankTarget(percent), line.places, ramp, _spacing(line.places, ramp))
 
 
 def _bar(width: WidthChoice, records: int) -> float:

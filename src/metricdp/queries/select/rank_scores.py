@@ -13,7 +13,7 @@ but for a few at its ends.
 The maximum is next to nothing that could be counted: every place beyond it is as good by rank. So what counts is how
 many records lie beyond a candidate, and how many of ``need`` are lacking within a ``window`` up to it::
 
-    loss(t) = #(values > t) + max(need - #(t - window < values <= t), 0) / 2
+    loss(t) = #(values > t) + max(need - #(t - window < values <= t), 0) / 8
 
 and the minimum is the same from the other end. Where values lie densely up to the last of them, that is found within
 the window; in a long tail the second term is the same everywhere, and the first decides.
@@ -34,9 +34,12 @@ from numpy.typing import NDArray
 
 from metricdp.errors import ArgumentError
 
-__all__ = ["Pieces", "Places", "RankScores", "RankTarget", "ValueTally"]
+__all__ = ["LACKING", "Pieces", "Places", "RankScores", "RankTarget", "ValueTally"]
 
 Places = NDArray[np.int64]
+
+LACKING = Fraction(1, 8)
+"""What a record counts that is lacking near a maximum: the less, the more of the rate is left for those beyond it."""
 
 _INT64 = 1 << 62
 
@@ -106,10 +109,15 @@ class RankTarget:
 
         It is the greater of τ and 1 - τ, T growing by τ: L and U move by between 0 and 1 and T by τ, all the same way,
         so the differences move by 1 - τ or τ at most. At the ends, a record that comes adds 1 to the losses before
-        it, and takes 1/2 from those in a window after it: 3/2 against each other.
+        it, and takes 1/8 from those in a window after it: 9/8 against each other.
         """
         share = self.percent / 100
-        return Fraction(3, 4) if self.extreme else max(share, 1 - share)
+        return (1 + LACKING) / 2 if self.extreme else max(share, 1 - share)
+
+    @property
+    def moved(self) -> Fraction:
+        """The same where a value moves as far as it can: see `RankScores`."""
+        return Fraction(1, 2) + LACKING if self.extreme else Fraction(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +155,10 @@ class RankScores:
         ``2 min(d / H, 1)`` at most: L, U are averages over H neighbouring places of counts that move by 1 at the places
         between the two values, which are d, and T stays; so each loss moves by half of it. At the ends, what lies
         beyond moves by b(t) between 0 and min(d / H, 1), the same way everywhere, and what is in the window by b(t) -
-        b(t - window), of which half counts: so losses move by between -1/2 and 3/2 of that. If a record comes, goes, or
-        becomes missing, they move against each other by ``2 target.reach`` at most. A draw with probabilities that go
-        with exp(-rate loss), or by permute and flip, changes by exp(rate times these) at most.
+        b(t - window), of which an eighth counts: so losses move by between -1/8 and 9/8 of that, 5/4 against each
+        other. Both are ``2 target.moved min(d / H, 1)``. If a record comes, goes, or becomes missing, losses move
+        against each other by ``2 target.reach`` at most. A draw with probabilities that go with exp(-rate loss), or by
+        permute and flip, changes by exp(rate times these) at most.
 
     >>> scores = RankScores(RankTarget(Fraction(50)), places=5)
     >>> pieces = scores.pieces(ValueTally(np.array([1, 3]), np.array([1, 1])))
@@ -193,7 +202,7 @@ class RankScores:
     def check_size(self, records: int) -> None:
         """Refuse what 64 bits do not hold."""
         parts = self.ramp * self.target.rank(records).denominator
-        counted = (records + self.need + self.margin + 1) * 4 * parts
+        counted = (records + self.need + self.margin + 1) * 8 * parts
         if counted >= _INT64 or (records + 1) * (self.places + self.ramp) >= _INT64:
             raise ArgumentError("so many records of so many values are not counted in 64 bits: declare wider steps")
 
@@ -210,14 +219,14 @@ class RankScores:
         starts, counts = self._plain(tally) if self.ramp == 1 else self._spaced()
         unit = self.unit(tally.records)
         if self.target.extreme:
-            return Pieces(starts, counts, self._beyond(tally, starts), Fraction(1, 2 * self.ramp))
+            return Pieces(starts, counts, self._beyond(tally, starts), LACKING / self.ramp)
         above, below = self.off(tally, starts)
         inward = np.minimum(-(above + below), int(2 * self.margin / unit))
         losses = np.maximum(np.maximum(2 * above + inward, 2 * below + inward), 0)
         return Pieces(starts, counts, losses, unit / 2)
 
     def _beyond(self, tally: ValueTally, at: Places) -> Places:
-        """The losses at the ends, in halves of the parts of soft counts."""
+        """The losses at the ends, in eighths of the parts of soft counts."""
         if self.target.percent:
             upto = self.soft(tally, at, inclusive=True)
             beyond = tally.records * self.ramp - upto
@@ -225,7 +234,7 @@ class RankScores:
         else:
             beyond = self.soft(tally, at, inclusive=False)
             near = self.soft(tally, at + self.window, inclusive=False) - beyond
-        return np.asarray(2 * beyond + np.maximum(self.need * self.ramp - near, 0), dtype=np.int64)
+        return np.asarray(int(1 / LACKING) * beyond + np.maximum(self.need * self.ramp - near, 0), dtype=np.int64)
 
     def _plain(self, tally: ValueTally) -> tuple[Places, Places]:
         """Each value, and the places between two of them, all of which have one loss."""

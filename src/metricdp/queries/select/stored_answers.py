@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -58,7 +59,10 @@ def taken_up(asking: Asking, tree: Mapping[str, Any]) -> TableAnswers:
 
 
 def _found(one: Mapping[str, Any]) -> TableAnswer:
-    value = one["value"]
+    """An answer; JSON has no infinity, so that an error bar without end is none there."""
+    value, bar = one["value"], one["error_bar"]
     return TableAnswer(
-        dt.date.fromisoformat(value) if isinstance(value, str) else value, one["error_bar"], one["tells"]
+        dt.date.fromisoformat(value) if isinstance(value, str) else math.nan if value is None else value,
+        math.inf if bar is None else bar,
+        one["tells"],
     )

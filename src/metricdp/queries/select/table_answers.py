@@ -47,9 +47,12 @@ class TableAnswer:
 
         >>> TableAnswer(2710.8412, 17.26).words, TableAnswer(31.0, 4.0).words, TableAnswer(7, 0.0).words
         ('2,711 ± 18', '31 ± 4', '7')
+        >>> TableAnswer(0.0, math.inf, tells=False).words
+        '0 ± ∞'
         """
-        if not self.error_bar:
-            return f"{self.value:,.6g}" if isinstance(self.value, float) else str(self.value)
+        if not self.error_bar or not math.isfinite(self.error_bar):
+            told = f"{self.value:,.6g}" if isinstance(self.value, float) else str(self.value)
+            return f"{told} ± ∞" if self.error_bar else told
         if not isinstance(self.value, int | float):
             return f"{self.value} ± {math.ceil(self.error_bar)} days"
         whole = float(self.value).is_integer() and self.error_bar >= 1

@@ -199,7 +199,8 @@ class LineTally:
 
 def by_day(cells: DateCells) -> DateCells:
     """The column with a cell for each day, whatever cells the policy has them counted in."""
-    return DateCells(cells.name, cells.bounds, zone=cells.zone, outside=cells.outside, missing=cells.missing)
+    rules: dict[str, Any] = {"zone": cells.zone, "moments": cells.moments, "outside": cells.outside}
+    return DateCells(cells.name, cells.bounds, **rules, missing=cells.missing)
 
 
 def _one(cells: Cells) -> Cells:

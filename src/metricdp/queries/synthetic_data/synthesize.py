@@ -21,6 +21,7 @@ from metricdp.exact.progress import Progress, Stopwatch
 from metricdp.exact.refine import Integers
 from metricdp.policies.askable import Askable
 from metricdp.policies.cells.cell_metrics import metric_on_cells
+from metricdp.policies.cells.ordered import DateCells
 from metricdp.policies.policy import Policy
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.totals import check_records
@@ -211,6 +212,10 @@ def _made(
     fitted = fit_marginals(shape, noise.sets, noisy, noise.scales, float(total), watch=watch)
     drawn_cells = draw_cells(fitted, total)
     types = {name: schema.field(name).type for name in names if name in schema.names}
+    for column in cells:  # of text that holds moments with an offset, rows have one
+        zoned = isinstance(column, DateCells) and column.moments and askable.policy.dialect.is_zoned(column.name)
+        if zoned and pa.types.is_string(types.get(column.name, pa.null())):
+            types[column.name] = pa.timestamp("us", "UTC")
     arrays = {
         column.name: values_of_cells(column, codes, types.get(column.name))
         for column, codes in zip(cells, drawn_cells, strict=True)

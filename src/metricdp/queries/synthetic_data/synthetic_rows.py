@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import zoneinfo
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -73,7 +75,7 @@ def _dealt(shares: Floats, before: Integers) -> Integers:
 
 
 def values_of_cells(column: Cells, cells: Integers, wanted: pa.DataType | None = None) -> pa.Array:
-    """A value for each cell: its own, or where a cell holds several, one of them drawn evenly.
+    """A value for each cell: its own, or where a cell holds several, one of them drawn evenly; of a day, its beginning.
 
     Missing values come as null, and so do values outside where they have no name of the column's type.
 
@@ -84,14 +86,18 @@ def values_of_cells(column: Cells, cells: Integers, wanted: pa.DataType | None =
     """
     import pyarrow as pa
 
-    plain = pa.type_for_alias(column.csv_type.partition(" ")[0].replace("decimal", "double"))
-    if isinstance(column, DateCells):
-        plain = pa.date32()
-    values = pa.array(_values(column, cells), type=plain)
+    plain = pa.date32() if isinstance(column, DateCells) else pa.type_for_alias(column.csv_type)
+    found = _values(column, cells)
+    if isinstance(column, DateCells) and wanted is not None and pa.types.is_timestamp(wanted) and wanted.tz is not None:
+        zone = zoneinfo.ZoneInfo(column.zone or "UTC")  # a day begins where its own zone says
+        return pa.array([None if day is None else dt.datetime.combine(day, dt.time(), zone) for day in found], wanted)
+    values = pa.array(found, type=plain)
     if wanted is None or wanted == plain:
         return values
     try:
-        return values.cast(wanted.value_type if pa.types.is_dictionary(wanted) else wanted)
+        if pa.types.is_dictionary(wanted):
+            return values.cast(wanted.value_type).dictionary_encode().cast(wanted)
+        return values.cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return values
 
@@ -143,6 +149,4 @@ def _whole(low: int, high: int, count: int) -> Sequence[int]:
 
 
 def _later(day: Any, days: int) -> Any:
-    import datetime as dt
-
     return day + dt.timedelta(days=days)

@@ -158,6 +158,10 @@ def test_conditions(text, predicate):
         ("select count(*) where abs(age + 1)", "this is no condition"),
         ("select count(*) where age = pay", "not with others"),
         ("select count(*) where age > random()", "not with others"),
+        ("select count(*) where age > 1 / 3.0", "no end of decimals"),
+        ("select count(*) where day > current_date", "not with others"),
+        ("select count(*) where day > date '2024-01-31' + interval '12 hours'", "these are computed"),
+        ("select count(*) where day + day > date '2024-01-31'", "days with days"),
         ("select count(*) where age > (select 1)", "not with others"),
         ("select count(*) where age in (select 1)", "a list of values"),
         ("select count(*) where exists (select 1)", "a condition is made of"),
@@ -208,6 +212,32 @@ def test_what_is_computed_after_the_noise():
     assert [[round(float(one.of(row)), 6) for one in select.shown] for row in rows[:1]] == [[10, 5, 40, 1]]
     assert select.kept.places([("F",), ("M",), ("X",)], rows) == [0]
     assert (select.kept.limit, select.kept.offset) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("day >= date '2024-01-31' + interval '1 month'", "day >= '2024-02-29'"),
+        ("day > date '2024-03-31' - interval 1 month", "day > '2024-02-29'"),
+        (
+            "day between '2024-01-01' and date '2024-01-01' + interval '2 weeks'",
+            "day between '2024-01-01' and '2024-01-15'",
+        ),
+        ("day + interval '30 days' < date '2024-03-01'", "day < '2024-01-31'"),
+        ("day - date '2024-01-01' > 30", "day > '2024-01-31'"),
+        ("day + 1 = date '2024-03-01'", "day = '2024-02-29'"),
+        ("day < (date '2023-12-01' + 45)", "day < '2024-01-15'"),
+        ("age > 2 * 9", "age > 18"),
+        ("age in (10 + 8, -(1 - 41))", "age in (18, 40)"),
+    ],
+)
+def test_values_are_computed_before_they_are_compared(written, plain):
+    every = Universe([POLICY.column("day"), POLICY.column("age")])
+    one, two = (
+        every.where(read_select(f"select count(*) from t where {each}", POLICY).where) for each in (written, plain)
+    )
+    assert one.tolist() == two.tolist()
+    assert 0 < one.sum() < len(one)
 
 
 def test_bands():

@@ -608,3 +608,21 @@ columns.n = {type = "integer", bounds = [0, 10], metric = "1000 discrete", missi
     some, none = ask(table, policy, "select avg(n), var_pop(n) from t group by word").found
     assert [one.tells for one in some] == [True, True]
     assert [one.tells for one in none] == [False, False]
+
+
+@pytest.mark.parametrize(("offset", "zone"), [("", None), ("Z", "Asia/Tokyo")])
+def test_moments_in_text_are_of_their_days(tmp_path, offset, zone):
+    (tmp_path / "t.csv").write_text(f"at\n2024-03-01T12:00:00{offset}\n2024-03-02 23:30:00{offset}\n")
+    cut = "" if zone is None else f', count_by = {{zone = "{zone}"}}'
+    policy = Policy.parse(f"""
+format = 2
+records = 2
+columns.at = {{type = "time", bounds = [2024-03-01, 2024-03-04], metric = "1 discrete", missing = "refuse"{cut}}}
+csv.zoned = {"false" if zone is None else "true"}
+""")
+    asking = Asking.of("select count(*) from t where at >= date '2024-03-03'", policy.askable)
+    assert asking.linear.truth(tmp_path / "t.csv", None) == [0 if zone is None else 1]
+    (median,) = Asking.of("select median(at) from t", policy.askable).percentiles.values()
+    assert [tally.values.tolist() for tally in median.tallies(tmp_path / "t.csv", None)] == [
+        [0, 1 if zone is None else 2]
+    ]

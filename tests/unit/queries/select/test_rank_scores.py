@@ -31,10 +31,10 @@ def loss(values, scores, place):
     target, ramp, w = scores.target, scores.ramp, scores.window
     below, upto = (soft(values, ramp, place, inclusive) for inclusive in (False, True))
     if target.percent == 0:
-        return below + max(scores.need - (soft(values, ramp, place + w, False) - below), Fraction(0)) / 2
+        return below + max(scores.need - (soft(values, ramp, place + w, False) - below), Fraction(0)) / 8
     if target.percent == 100:
         near = upto - soft(values, ramp, place - w, True)
-        return len(values) - upto + max(scores.need - near, Fraction(0)) / 2
+        return len(values) - upto + max(scores.need - near, Fraction(0)) / 8
     rank = target.rank(len(values))
     inward = min((upto - below) / 2, Fraction(scores.margin))
     return max(below + inward - rank, rank - upto + inward, Fraction(0))
@@ -74,14 +74,14 @@ def test_one_record_moves_losses_by_no_more_than_is_said(target, ramp):
         apart = min(Fraction(abs(one - two), ramp), Fraction(1))
         changes = [here[t] - there[t] for t in here]
         change = (max(changes) - min(changes)) / 2
-        assert change <= apart
+        assert change <= target.moved * apart
         moved[apart] = max(moved.get(apart, Fraction(0)), change)
         for with_one in (here, there):
             changes = [with_one[t] - without[t] for t in here]
             gone = (max(changes) - min(changes)) / 2
             assert gone <= target.reach
             left = max(left, gone)
-    assert moved[Fraction(1)] * Fraction(5, 4) > 1
+    assert moved[Fraction(1)] * Fraction(5, 4) > target.moved
     assert left * Fraction(5, 4) > target.reach
 
 

@@ -1,6 +1,7 @@
 """Rows from a fit: each value as often as its share says, and values of the columns' own types."""
 
 import datetime as dt
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +65,22 @@ def test_values_of_cells_that_hold_several():
     assert all(5 <= value <= 10 for value in values_of_cells(money, np.ones(50, int)).to_pylist())
     wide = IntegerCells("x", (0, 1 << 60), edges=())
     assert all(0 <= value <= 1 << 60 for value in values_of_cells(wide, np.zeros(50, int)).to_pylist())
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", None])
+def test_moments_lie_on_the_day_of_their_zone(zone):
+    """At midnight of UTC it is the day before in New York, which may lie outside the bounds."""
+    column = DateCells("at", (dt.date(2024, 3, 9), dt.date(2024, 3, 12)), zone=zone, missing="?", moments=True)
+    made = values_of_cells(column, np.array([0, 1, 2, 3, 4]), pa.timestamp("ms", "UTC"))
+    assert made.type == pa.timestamp("ms", "UTC")
+    days = [None if one is None else one.astimezone(ZoneInfo(zone or "UTC")).date() for one in made.to_pylist()]
+    assert days == [*column.starts, None]
+
+
+def test_dictionaries_stay_dictionaries():
+    wanted = pa.dictionary(pa.int16(), pa.string())
+    made = values_of_cells(CategoryCells("x", ["a", "b"], missing="?"), np.array([1, 0, 2]), wanted)
+    assert (made.type, made.to_pylist()) == (wanted, ["b", "a", None])
 
 
 def test_a_type_that_cannot_hold_the_values_gives_way():
