@@ -73,14 +73,26 @@ def law(pieces, rate: Fraction, places: int) -> np.ndarray:
 
 def told_by_draw(ranks, here: ValueTally, there: ValueTally) -> float:
     """The most that the answer and its error bar tell of two groups: the greatest logarithm of a ratio."""
-    places = ranks.line.places
-    one, two = (law(ranks.choice.scores.pieces(tally), ranks.choice.rate, places) for tally in (here, there))
+    (one, here_bars), (two, there_bars) = (_laws_of(ranks, tally) for tally in (here, there))
     most = 0.0
-    for place in np.flatnonzero(~np.isnan(one)).tolist():
-        here_w, there_w = (logarithms(ranks.width.pieces(tally, place), ranks.width.rate) for tally in (here, there))
-        for sign in (1, -1):  # both draws together
-            most = max(most, sign * float(one[place] - two[place]) + float((sign * (here_w - there_w)).max()))
+    for place, here_w in here_bars.items():
+        apart, widths = float(one[place] - two[place]), here_w - there_bars[place]
+        most = max(most, apart + float(widths.max()), -apart - float(widths.min()))  # both draws together
     return most
+
+
+def _laws_of(ranks, tally: ValueTally) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """The law of the answer, and for each place where it may lie that of the error bar; worked out once."""
+    known = vars(ranks).setdefault("laws", {})
+    key = (*tally.values.repeat(tally.counts).tolist(),)
+    if key not in known:
+        answer = law(ranks.choice.scores.pieces(tally), ranks.choice.rate, ranks.line.places)
+        bars = {
+            place: logarithms(ranks.width.pieces(tally, place), ranks.width.rate)
+            for place in np.flatnonzero(~np.isnan(answer)).tolist()
+        }
+        known[key] = answer, bars
+    return known[key]
 
 
 def law_together(ranks, values: list[int]) -> dict[tuple[int, ...], float]:

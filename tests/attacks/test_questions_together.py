@@ -28,7 +28,7 @@ from tests.attacks.ranks import draw_by_rank
 from tests.attacks.test_questions import Audit, places_of
 from tests.attacks.test_questions_structure import WholeAudit, structured
 
-MOST_KINDS, MOST_DRAWN = 40, 10
+MOST_KINDS, MOST_DRAWN, MOST_PLACES = 40, 10, 500
 
 
 class MixedAudit(WholeAudit):
@@ -50,6 +50,9 @@ class MixedAudit(WholeAudit):
 
     def check(self):
         if not self.kinds or len(self.kinds) > (MOST_DRAWN if self.asking.percentiles else MOST_KINDS):
+            reject()
+        ranks = [part.ranks for part in self.asking.percentiles.values() if part.ranks is not None]
+        if any(one.line.places > MOST_PLACES for one in ranks):  # the law of the error bar is enumerated at each place
             reject()
         drawn = Audit.percentile_loss(self) if self.asking.percentiles else {}
         distinct = WholeAudit.percentile_loss(self) if self.asking.distinct else {}
