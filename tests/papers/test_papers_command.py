@@ -33,6 +33,8 @@ NUMBERS = {
     (5, "fig3"): {"greatest, at the uniform prior": Fraction(1, 3)},
     (5, "table4a"): {"line of 5: kernel mechanisms": 187, "line of 6: multiplicative capacity": 8 / 3},
     (5, "table5a"): {"discrete 4: kernel mechanisms": 41, "Corollary 22, n = 5: additive capacity": 4 / 9},
+    (5, "properties"): {"ln 2·|x − y|, 2 kernels: posteriors among another's": 0},
+    (4, "remarks"): {"noise of males of age A": 1, "noise of native males of age A": 4},
     (5, "table7a"): {"bits: 2: vertices": 6, "bits: 3: additive capacity": 19 / 27},
 }
 """From the other tests of this folder, and docs."""

@@ -108,7 +108,8 @@ class Regression:
             if not (certain or mean is moments.naive) or np.linalg.eigvalsh(inner)[0] <= 1e-9 * np.trace(inner):
                 return np.full(len(self.by) + 1, math.nan)
             slopes = np.linalg.solve(inner, spread[1:, 0])
-            return np.concatenate([[mean[0] - slopes @ mean[1:size]], slopes])
+            means = mean[:size] + moments.centres
+            return np.concatenate([[means[0] - slopes @ means[1:]], slopes])
 
         found = [
             moments.estimate(lambda mean, place=place: float(coefficients(mean)[place]), confidence, truth, size)  # type: ignore[misc]
@@ -172,6 +173,7 @@ class _Moments:
     Attributes:
         size: how many columns.
         pairs: which two columns each product is of.
+        centres: of the columns: numbers are what they lie above these.
         mean: of the corrected scores, then of the products.
         naive: the same of the released values themselves.
         covariance: of one row's scores.
@@ -180,6 +182,7 @@ class _Moments:
 
     size: int
     pairs: tuple[tuple[int, int], ...]
+    centres: Floats
     mean: Floats
     naive: Floats
     covariance: Floats
@@ -192,7 +195,7 @@ class _Moments:
         outlines, rows, types = outlines_of(table, columns)
         if rows < 2:
             raise ArgumentError("two rows at least are wanted")
-        readers = [_reader(column, types, outlines, rows) for column in columns.values()]
+        readers, centres = zip(*(_reader(one, types, outlines, rows) for one in columns.values()), strict=True)
         size = len(names)
         pairs = tuple((one, two) for one in range(size) for two in range(one, size))
         width = size + len(pairs)
@@ -220,7 +223,8 @@ class _Moments:
         if number < 2:
             raise ArgumentError("two rows with values in all of these columns are wanted")
         mean = total / number
-        return cls(size, pairs, mean, naive / number, squares / number - np.outer(mean, mean), float(number))
+        covariance = squares / number - np.outer(mean, mean)
+        return cls(size, pairs, np.array(centres), mean, naive / number, covariance, float(number))
 
     def estimate(
         self,
@@ -280,8 +284,14 @@ class _Moments:
         return found if math.isfinite(found) else 0.0
 
 
-def _reader(column: Any, types: Any, outlines: Any, rows: float) -> Callable[[Any], tuple[Floats, Floats, Floats, Any]]:
-    """For a batch of a column: scores of the number and of its square, the released number, and what is there."""
+_Reader = Callable[[Any], tuple[Floats, Floats, Floats, Any]]
+
+
+def _reader(column: Any, types: Any, outlines: Any, rows: float) -> tuple[_Reader, float]:
+    """For a batch of a column: scores of the number and of its square, the released number, and what is there.
+
+    All of them are about what numbers lie above a centre, which is the second thing that is returned.
+    """
     if isinstance(column, OneOf):
         law = ListedLaw(column)
         if isinstance(column.listed[0], str):
@@ -293,13 +303,12 @@ def _reader(column: Any, types: Any, outlines: Any, rows: float) -> Callable[[An
             codes = law.codes(arrays)
             return weights[codes, 0], weights[codes, 1], numbers[codes], ~law.missing[codes]
 
-        return listed
+        return listed, 0.0
     score, line, read = column_line(column, types, outlines, rows)
     refuse_coarse(column, line)
 
     def numbered(arrays: Any) -> tuple[Floats, Floats, Floats, Any]:
         values, absent = read(arrays)
-        codes = score.codes(values, absent)
-        return score.score(values, codes), score.square(values, codes), values, ~absent
+        return *score.pair(values, score.codes(values, absent)), values - score.centre, ~absent
 
-    return numbered
+    return numbered, score.centre

@@ -86,9 +86,8 @@ def _states(counted: Counted, name: str, extent: tuple[float, float] | None) -> 
     stacked = np.stack(list(keys.values()), axis=1)
     different, inverse = np.unique(stacked, axis=0, return_inverse=True)
     places = inverse.ravel()
-    sums: list[Any] = [
-        np.bincount(places, weights=shares * values**power, minlength=len(different)) for power in range(3)
-    ]
+    far = np.where(absent, 0.0, values - moment.centre)
+    sums: list[Any] = [np.bincount(places, weights=shares * far**power, minlength=len(different)) for power in range(3)]
     codes = {key: different[:, place] for place, key in enumerate(keys)}
     offsets = codes.pop("")
     return _States(codes, offsets, sums[0], sums[1], sums[2])

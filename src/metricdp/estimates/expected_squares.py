@@ -13,7 +13,7 @@ from metricdp.estimates.plan import presence_of
 if TYPE_CHECKING:
     from metricdp.estimates.linear import LinearEstimator, Monomial
 
-__all__ = ["FEW", "expected_squares"]
+__all__ = ["FEW", "alike", "expected_squares"]
 
 FEW = 30
 """Below so many rows the fitted shares say too little, and the secret whose score varies most stands for all."""
@@ -42,13 +42,18 @@ def expected_squares(linear: LinearEstimator, monomials: Sequence[Monomial], num
         spread = law.matrix @ whole**2 - (law.matrix @ whole) ** 2
         within = law.fitted.shares @ spread if linear.rows >= FEW else spread.max()
         return float(law.counts @ whole**2 - linear.rows * within)
+    return max(0.0, sum(_square(linear, same) for same in alike(monomials)))
+
+
+def alike(monomials: Sequence[Monomial]) -> list[list[Monomial]]:
+    """Those of the same functions together: one with a number, and one with what is taken from it."""
     merged: dict[bytes, list[Monomial]] = {}
-    there = "" if number is None else presence_of(number)
+    there = {presence_of(one.number) for one in monomials if one.number is not None}
     for one in monomials:
-        parts = [(name, one.factors[name]) for name in sorted(one.factors) if name != there]
+        parts = [(name, one.factors[name]) for name in sorted(one.factors) if name not in there]
         key = b"|".join(name.encode() + factor.key for name, factor in parts)
         merged.setdefault(key, []).append(one)
-    return max(0.0, sum(_square(linear, same) for same in merged.values()))
+    return list(merged.values())
 
 
 def _square(linear: LinearEstimator, same: list[Monomial]) -> float:
@@ -64,6 +69,7 @@ def _square(linear: LinearEstimator, same: list[Monomial]) -> float:
         return float((scale * constant**2) @ tally.counts)
     number = next(one.number for one in same if one.number is not None)
     moment = linear.counted.moments[number]
+    constant += slope * moment.centre  # numbers and squares are those around the centre
     sums, squares = linear.counted.sums(number)
     code = linear.counted.offsets(number)
     known = code != 3
@@ -72,6 +78,6 @@ def _square(linear: LinearEstimator, same: list[Monomial]) -> float:
         if presence_of(number) in one.factors:
             factor = one.factors[presence_of(number)]
             there = linear.score(presence_of(number), factor).weights[linear.counted.codes(presence_of(number))]
-    plain = known * moment.slope * sums + moment.offsets[code] * tally.counts
-    square = known * moment.square_slope * squares + moment.square_offsets[code] * tally.counts
+    plain = known * moment.slope * sums + moment.around[code] * tally.counts
+    square = known * moment.slope * squares + moment.squares[code] * tally.counts
     return float(scale @ (slope**2 * square + 2 * slope * constant * plain + constant**2 * there * tally.counts))

@@ -12,7 +12,7 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
-from metricdp.estimates.expected_squares import FEW, expected_squares
+from metricdp.estimates.expected_squares import FEW, alike, expected_squares
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.plan import Counted
@@ -228,7 +228,8 @@ class LinearEstimator:
             return 0.0
         slopes, offsets, number = self._row_scores_of(monomials)
         ends = (0.0, 0.0) if number is None else self.number_ends(number, 0.0)
-        return max(float(np.abs(slopes * end + offsets).max()) for end in ends) ** 2
+        centre = 0.0 if number is None else self.counted.moments[number].centre
+        return max(float(np.abs(slopes * (end - centre) + offsets).max()) for end in ends) ** 2
 
     def _noisy(self, monomials: Sequence[Monomial]) -> set[str]:
         """The columns with noise on which a sum of products hangs."""
@@ -251,14 +252,15 @@ class LinearEstimator:
         return bool(self.counted.table.column(name).release == "keep")
 
     def row_scores(self, one: Monomial) -> tuple[Floats, float, Floats]:
-        """For each combination of outputs: what its score is, as ``scale * (slope * number + offset)``."""
+        """For each combination of outputs its score: ``scale * (slope * number + offset)``, numbers less the centre."""
         scale = np.full(len(self.counted.tally.counts), one.weight)
         for name, factor in one.factors.items():
             scale = scale * self.score(name, factor).weights[self.counted.codes(name)]
         if one.number is None:
             return scale, 0.0, np.ones(len(scale))
         moment = self.counted.moments[one.number]
-        return scale, moment.slope, moment.offsets[self.counted.offsets(one.number)]
+        offsets = moment.offsets + moment.slope * moment.centre * np.array([1.0, 1.0, 1.0, 0.0])
+        return scale, moment.slope, offsets[self.counted.offsets(one.number)]
 
     def _summed(self, monomials: Sequence[Monomial]) -> tuple[Floats, float, float]:
         """For each combination the sum of scores; over all rows the sum of their squares, and of what is expected.
@@ -313,7 +315,7 @@ class LinearEstimator:
             middle = sum(weight * score.bias(shares) for weight, score in scores)
             low, high = region.least(least), region.most(most)
             return low, min(max(middle, low), high), high
-        reach = sum(self._product_bias(one) for one in monomials)
+        reach = sum(self._product_bias(same) for same in alike(monomials))
         rounded = [self._rounding_bias(one) for one in monomials]
         return sum(low for low, _ in rounded) - reach, 0.0, sum(high for _, high in rounded) + reach
 
@@ -327,8 +329,12 @@ class LinearEstimator:
             low, high = -max(-low, high), max(-low, high)
         return (low, high) if one.weight > 0 else (-high, -low)
 
-    def _product_bias(self, one: Monomial) -> float:
-        """A bound on the bias of a product: that of each column in turn, times the most that the others can be."""
+    def _product_bias(self, same: Sequence[Monomial]) -> float:
+        """A bound on the bias of a product: that of each column in turn, times the most that the others can be.
+
+        A number comes with what is taken from it, so that it is how far the two are apart that counts.
+        """
+        one = max(same, key=lambda product: len(product.factors))
         biased = {name: self.score(name, factor) for name, factor in one.factors.items()}
         biased = {name: score for name, score in biased.items() if not score.unbiased}
         if not biased:
@@ -338,7 +344,7 @@ class LinearEstimator:
             off = np.maximum(np.abs(score.excess_low), np.abs(score.excess_high))
             others = [self._most(other, factor) for other, factor in one.factors.items() if other != name]
             bound += self._mean_off(name, off) * math.prod(others)
-        return abs(one.weight) * bound * (1.0 if one.number is None else self._farthest(one.number))
+        return bound * self._farthest(same)
 
     def _mean_off(self, name: str, off: Floats) -> float:
         key = name, off.tobytes()
@@ -352,9 +358,13 @@ class LinearEstimator:
             return float(np.abs(score.weights).max())
         return float(np.abs(law.matrix @ score.weights).max())
 
-    def _farthest(self, name: str) -> float:
-        ends = self.number_ends(name, 3.0)
-        return max(abs(ends[0]), abs(ends[1]))
+    def _farthest(self, same: Sequence[Monomial]) -> float:
+        """The most that the numbers of a product can be, less what is taken from them."""
+        slope = sum(one.weight for one in same if one.number is not None)
+        constant = sum(one.weight for one in same if one.number is None)
+        number = next((one.number for one in same if one.number is not None), None)
+        ends = (0.0, 0.0) if number is None else self.number_ends(number, 3.0)
+        return max(abs(slope * end + constant) for end in ends)
 
     def number_ends(self, name: str, room: float | None = None) -> tuple[float, float]:
         """Between which numbers a column lies: its bounds, its values, or what was seen of it and as far as noise goes.

@@ -28,58 +28,44 @@ class MomentScore:
     Attributes:
         slope: 1, or more where numbers are released as null.
         offsets: for y at the lower bound, between, at the upper bound, and null.
-        square_slope: the same for the square, ``square_slope * y^2 + square_offset``.
-        square_offsets: its offsets.
+        around: offsets for ``x - centre``, in which y is less the centre, too.
+        squares: the same for its square, ``slope * (y - centre)^2 + offset``.
         ends: the least and the greatest released number where those are bounds; else infinite.
         noise_variance: of one number, before clamping.
+        centre: what squares are taken around: those of seconds since 1970 would drown what they differ by.
         bias: the least and the greatest amount by which the score is too high on average, whatever the secret.
     """
 
     slope: float
     offsets: Floats
-    square_slope: float
-    square_offsets: Floats
+    around: Floats
+    squares: Floats
     ends: tuple[float, float]
     noise_variance: float
+    centre: float = 0.0
     bias: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
-    def of(cls, law: LineLaw) -> MomentScore:
+    def of(cls, law: LineLaw, centre: float = 0.0) -> MomentScore:
         """For a column of numbers that is released with noise."""
-        noise, width = law.noise, law.width
         variance = _variance(law)
-        first, last = -math.inf, math.inf
-        offsets, squares = np.zeros(4), np.full(4, -variance)
-        if noise.end_cells is not None:
-            first, last = (cell * width + law.origin for cell in noise.end_cells)
-            decay = math.exp(-width / law.tail)
-            beyond, squared = width * decay / -math.expm1(-width / law.tail), 0.0
-            squared = width**2 * decay * (1 + decay) / math.expm1(-width / law.tail) ** 2
-            offsets[0], offsets[2] = -beyond, beyond
-            squares[0] += -2 * first * beyond + squared
-            squares[2] += 2 * last * beyond + squared
-        slope = 1.0
-        if law.column.missing != "refuse":
-            offsets[3] = squares[3] = 0.0
-        if law.column.missing == "secret":
-            false, true = noise.null_shares
-            centre = float(sum(noise.bounds)) / 2 + law.origin
-            slope = 1 / (1 - false)
-            for array, at_centre in ((offsets, centre), (squares, centre**2)):
-                array[:3] *= slope
-                shift = -(1 - true) * at_centre * slope / ((1 - true) - true * (1 - false) / false)
-                array[:3] += shift
-                array[3] = -(1 - false) * shift / false
-        made = cls(slope, offsets, slope, squares, (first, last), variance)
-        if law.is_geometric or width <= FINE * law.tail:
+        ends = -math.inf, math.inf
+        if law.noise.end_cells is not None:
+            first, last = law.noise.end_cells
+            ends = first * law.width + law.origin, last * law.width + law.origin
+        slope = 1 / (1 - law.noise.null_shares[0]) if law.column.missing == "secret" else 1.0
+        (offsets, _), (around, squares) = (_offsets(law, variance, ends, about) for about in (0.0, centre))
+        made = cls(slope, offsets, around, squares, ends, variance, centre)
+        if law.is_geometric or law.width <= FINE * law.tail:
             return made
         bias, most = _rounded(law, made)
         return replace(made, noise_variance=max(variance, most), bias=bias)
 
     @classmethod
-    def without_noise(cls) -> MomentScore:
+    def without_noise(cls, centre: float = 0.0) -> MomentScore:
         """For a column that is released as it is; null counts for nothing."""
-        return cls(1.0, np.zeros(4), 1.0, np.zeros(4), (-math.inf, math.inf), 0.0)
+        zeros = np.zeros(4)
+        return cls(1.0, zeros, zeros, zeros, (-math.inf, math.inf), 0.0, centre)
 
     def codes(self, values: Floats, absent: Booleans) -> Places:
         """Which of the four offsets each released number has."""
@@ -94,9 +80,35 @@ class MomentScore:
         """For each released number one whose average is that of the secrets."""
         return np.asarray(np.where(codes == 3, 0.0, self.slope * values) + self.offsets[codes])
 
-    def square(self, values: Floats, codes: Places) -> Floats:
-        """The same for their squares."""
-        return np.asarray(np.where(codes == 3, 0.0, self.square_slope * values**2) + self.square_offsets[codes])
+    def pair(self, values: Floats, codes: Places) -> tuple[Floats, Floats]:
+        """The same for what the secrets lie above the centre, and for its square."""
+        far = np.where(codes == 3, 0.0, values - self.centre)
+        return self.slope * far + self.around[codes], self.slope * far**2 + self.squares[codes]
+
+
+def _offsets(law: LineLaw, variance: float, ends: tuple[float, float], about: float) -> tuple[Floats, Floats]:
+    """The offsets of the score of ``x - about`` for a release less that, and of its square."""
+    width = law.width
+    offsets, squares = np.zeros(4), np.full(4, -variance)
+    if law.noise.end_cells is not None:
+        decay = math.exp(-width / law.tail)
+        beyond = width * decay / -math.expm1(-width / law.tail)
+        squared = width**2 * decay * (1 + decay) / math.expm1(-width / law.tail) ** 2
+        offsets[0], offsets[2] = -beyond, beyond
+        squares[0] += -2 * (ends[0] - about) * beyond + squared
+        squares[2] += 2 * (ends[1] - about) * beyond + squared
+    if law.column.missing != "refuse":
+        offsets[3] = squares[3] = 0.0
+    if law.column.missing == "secret":
+        false, true = law.noise.null_shares
+        middle = float(sum(law.noise.bounds)) / 2 + law.origin - about
+        slope = 1 / (1 - false)
+        for array, there in ((offsets, middle), (squares, middle**2)):
+            array[:3] *= slope
+            shift = -(1 - true) * there * slope / ((1 - true) - true * (1 - false) / false)
+            array[:3] += shift
+            array[3] = -(1 - false) * shift / false
+    return offsets, squares
 
 
 def _variance(law: LineLaw) -> float:

@@ -49,8 +49,8 @@ class NaiveRows:
     def total(self, name: str) -> float:
         """The sum of a column."""
         if name in self.counted.moments:
-            sums = self.counted.sums(name)[0]
-            return float(sums[self.chosen & self.present(name)].sum())
+            there, centre = self.chosen & self.present(name), self.counted.moments[name].centre
+            return float((self.counted.sums(name)[0] + centre * self.counted.tally.counts)[there].sum())
         numbers = output_numbers(self.counted, name)[self.counted.codes(name)]
         return float((self.weights * numbers)[self.present(name)].sum())
 

@@ -38,6 +38,10 @@ _NARROW = ((0.0, 0.0, True), (0.25, 0.0, False), (0.5, 0.0, True), (0.75, 0.0, F
 _THIN = ((0.0, 0.0, True), (0.5, 0.0, False))
 """Lines between two edges of a region: at a part of it, so many scales further, and whether outputs are cut there."""
 
+_FINE = (0.0, 0.5, 1.0, 1.5, 2.25, 3.5, 5.5, 9.0, 14.0)
+_FINE_CUTS, _FINE_OUTSIDE_CUTS = (0.0, 0.5, 1.0), (0.5, 1.0, 2.25, 5.5)
+"""Of a law that is wanted finely: lines so many scales from an edge, on either side, and where outputs are cut."""
+
 _FARTHEST_NORTH = 80.0
 _LONGEST = 50_000.0
 _STEP = 0.025
@@ -101,12 +105,13 @@ class PlaceLaw(ColumnLaw):
     Args:
         column: of the policy; released with noise.
         boxes: the regions that are asked about; see `checked_boxes`.
+        fine: whether to cut finely, which is for few regions.
 
     Raises:
         ArgumentError: the level is too strong for such regions, or they lie too near a pole.
     """
 
-    def __init__(self, column: Place, boxes: Mapping[str, Box]) -> None:
+    def __init__(self, column: Place, boxes: Mapping[str, Box], fine: bool = False) -> None:
         mechanism: Any = column.mechanism
         self.boxes = dict(boxes)
         self.level = float(mechanism.metric.level)
@@ -116,17 +121,17 @@ class PlaceLaw(ColumnLaw):
         edges = np.array(list(self.boxes.values()))
         degree = self.earth * math.pi / 180 / self.scale
         middle = math.cos(math.radians((edges[:, 0].min() + edges[:, 2].max()) / 2))
-        self.north, self.north_cuts = _lines(np.unique(edges[:, [0, 2]]), degree)
-        self.east, self.east_cuts = _lines(np.unique(edges[:, [1, 3]]), degree * middle)
+        self.north, self.north_cuts = _lines(np.unique(edges[:, [0, 2]]), degree, fine)
+        self.east, self.east_cuts = _lines(np.unique(edges[:, [1, 3]]), degree * middle, fine)
         if max(-self.north[0], self.north[-1]) > _FARTHEST_NORTH or self.scale > _LONGEST or self._is_global():
             raise ArgumentError(
                 f"column {column.name!r}: regions with noise of about {2 * self.scale / 1000:.2g} km around them have "
                 "to lie within 80 degrees of the equator and half around the globe, and noise within 100 km"
             )
-        fine = self._law(_halved(self.north), _halved(self.east))
+        halved = self._law(_halved(self.north), _halved(self.east))
         sides = 2 * len(self.north) - 1, 2 * len(self.east) - 1
-        self._fine = fine.reshape(*sides, -1)
-        points, outputs = len(self.north) * len(self.east), fine.shape[1]
+        self._fine = halved.reshape(*sides, -1)
+        points, outputs = len(self.north) * len(self.east), halved.shape[1]
         absent = column.missing != "refuse"
         law = np.zeros((points + 1 + absent, outputs + absent))
         law[:points, :outputs] = self._fine[::2, ::2].reshape(points, -1)
@@ -278,17 +283,25 @@ def released_places(column: Any, arrays: Sequence[pa.Array]) -> tuple[Floats, Fl
     return np.where(absent, 0.0, values[0]), np.where(absent, 0.0, values[1]), absent
 
 
-def _lines(edges: Floats, degree: float) -> tuple[Floats, Floats]:
+def _lines(edges: Floats, degree: float, fine: bool) -> tuple[Floats, Floats]:
     """The lines of the lattice through regions' edges, and which of them cut the outputs; ``degree`` is in scales."""
-    lines, cuts = [edges[0] - _OUTSIDE[::-1] / degree], [edges[0] - np.array(_OUTSIDE_CUTS)[::-1] / degree]
+    far, far_cuts = (np.array(_FINE[1:]), _FINE_OUTSIDE_CUTS) if fine else (_OUTSIDE, _OUTSIDE_CUTS)
+    lines, cuts = [edges[0] - far[::-1] / degree], [edges[0] - np.array(far_cuts)[::-1] / degree]
     for first, last in itertools.pairwise(edges.tolist()):
         wide = (last - first) * degree
-        steps = _WIDE if wide > 5 else _NARROW if wide > 2 else _THIN
+        steps = (_finely(wide) if fine else _WIDE) if wide > 5 else _NARROW if wide > 2 else _THIN
         between = first + np.array([wide * part + away for part, away, _ in steps]) / degree
         lines.append(between)
         cuts.append(between[[cut for _, _, cut in steps]])
-    beyond = edges[-1] + _OUTSIDE / degree, edges[-1] + np.array(_OUTSIDE_CUTS) / degree
+    beyond = edges[-1] + far / degree, edges[-1] + np.array(far_cuts) / degree
     return np.concatenate([*lines, edges[-1:], beyond[0]]), np.concatenate([*cuts, edges[-1:], beyond[1]])
+
+
+def _finely(wide: float) -> tuple[tuple[float, float, bool], ...]:
+    """The lines between two edges that are so many scales apart, in the form of those of `_WIDE`."""
+    near = [(step, step in _FINE_CUTS) for step in _FINE if step < wide / 2 - 0.2]
+    after = [(1.0, -step, cut) for step, cut in near[:0:-1]]
+    return (*((0.0, step, cut) for step, cut in near), (0.5, 0.0, False), *after)
 
 
 def _halved(lines: Floats) -> Floats:

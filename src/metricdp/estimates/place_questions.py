@@ -160,7 +160,7 @@ class _Asking:
         sums = ProductSums([scores[column.mechanism, column.missing] for column in columns])
         for arrays in self.table.batches(columns):
             sums.add(arrays)
-        low, high = sums.ends(self.linear.z)
+        low, high = sums.ends(self.linear.z, self.truth)
         names = itertools.product((*self.boxes, _ELSEWHERE), repeat=len(columns))
         return dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 

@@ -140,7 +140,7 @@ class Counted:
         return found
 
     def sums(self, name: str) -> tuple[Floats, Floats]:
-        """The sums of a column's numbers and of their squares, for each combination."""
+        """The sums of what a column's numbers lie above its centre, and of its squares, for each combination."""
         place = 2 * list(self.moments).index(name)
         return self.tally.sums[:, place], self.tally.sums[:, place + 1]
 
@@ -217,7 +217,7 @@ def count(
         numbers = []
         for name in summed:
             values, absent = _numbers_of(columns[name], counted.lines[name], given[name], first)
-            numbers.append(values)
+            numbers.append(np.where(absent, 0.0, values - counted.moments[name].centre))
             codes.append(counted.moments[name].codes(values, absent))
         builder.add(codes, numbers)
         first += len(arrays[0][0]) if arrays and arrays[0] else 0
@@ -293,11 +293,13 @@ def _law(
 def _moments(
     column: ColumnType, types: dict[str, pa.DataType], outlines: dict[str, Outline], rows: float
 ) -> tuple[MomentScore, LineLaw | None]:
+    sample = outlines[column.columns[0]].sample
+    centre = float(sample[len(sample) // 2])
     if column.release == "keep":
-        return MomentScore.without_noise(), None
+        return MomentScore.without_noise(centre), None
     assert isinstance(column, OnALine)
     law = LineLaw(column, types[column.columns[0]], outlines[column.columns[0]], rows)
-    return MomentScore.of(law), law
+    return MomentScore.of(law, centre), law
 
 
 def column_line(

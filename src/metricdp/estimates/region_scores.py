@@ -20,17 +20,18 @@ import pyarrow as pa
 
 from metricdp.errors import ArgumentError
 from metricdp.estimates.place_laws import Box, PlaceLaw
+from metricdp.estimates.results import Truth
 from metricdp.exact.arrays import Floats
 from metricdp.policies.types.place import Place
 from metricdp.programs.linear import LinearProgram, Sparse
 
 __all__ = ["MapScores", "ProductSums", "RegionScores"]
 
-_CAPS = (0.5, 1.5, 4.0)
+_CAPS = (0.5, 1.5, 4.0, 8.0)
 """How far scores may lie beyond 0 and 1: farther leaves less to the border, and more to noise."""
 
 _ROUNDS = 6
-_SMALL = 1e-6
+_SMALL = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class RegionScores:
             z: how many standard deviations an interval reaches.
             caps: how far beyond 0 and 1 scores may lie; all are tried.
         """
-        law = PlaceLaw(column, {"region": box})
+        law = PlaceLaw(column, {"region": box}, fine=True)
         inside = law.inside(box)
         areas = np.outer(np.gradient(law.north), np.gradient(law.east)).ravel()
         evenly = np.zeros(len(law.matrix))
@@ -80,27 +81,28 @@ class RegionScores:
 
 
 def _least_above(law: PlaceLaw, question: Floats, released: Floats, cap: float) -> Floats:
-    """The score, within ``cap`` of what a question can be, that is nowhere below it and least on average.
+    """The score, within about ``cap`` of what a question can be, that is nowhere below it and least on average.
 
-    Between the points of the lattice the expected score bends; it is kept above by as much as it was seen to bend.
+    Between the points of the lattice the expected score bends, and may be short of the question by as much as it was
+    seen to bend. What is short is asked for again, as a question of its own, whose score is added: it bends less.
     """
-    ends = float(question.min()), float(question.max())
     program = LinearProgram()
-    program.add_columns(released, ends[0] - cap, ends[1] + cap)
+    columns = np.array(program.add_columns(released, float(question.min()) - cap, float(question.max()) + cap))
     entries = np.where(np.abs(law.matrix) < 1e-12, 0.0, law.matrix)
     rows = np.array(program.add_rows(question, np.inf, Sparse.of_dense(entries)))
-    score = np.full(len(released), ends[1])
+    score, most = np.zeros(len(released)), 0.0
     for _ in range(_ROUNDS):
         solved = program.solve()
         if not solved.optimal:
             raise ArgumentError(f"the solver ended without an answer: {solved.status}")
-        score = np.asarray(solved.primal, dtype=np.float64)
+        score = score + np.asarray(solved.primal, dtype=np.float64)
         short = question + law.bends(score) - law.matrix @ score
-        if short.max() <= _SMALL:
+        most = max(0.0, float(short.max()))
+        if most <= _SMALL:
             break
-        program.change_row_bounds(rows, question + law.bends(score), np.inf)
-    short = question + law.bends(score) - law.matrix @ score
-    return np.asarray(score + max(0.0, float(short.max())))
+        program.change_column_bounds(columns, 0.0, 2 * most)
+        program.change_row_bounds(rows, np.maximum(short, 0.0), np.inf)
+    return score + most
 
 
 class MapScores:
@@ -178,22 +180,26 @@ class ProductSums:
         self._sums = made if self._sums is None else [one + two for one, two in zip(self._sums, made, strict=True)]
         self.rows += len(upper)
 
-    def ends(self, z: float) -> tuple[Floats, Floats]:
+    def ends(self, z: float, truth: Truth) -> tuple[Floats, Floats]:
         """The least and the most rows, flat: each wrong no more often than z standard deviations of a normal law.
 
         The variance is that of the rows' scores, and of one more row whose score lies farthest off, for where few rows
-        were seen.
+        were seen. About the table's own secrets, only what noise adds to it counts: from the sum of squares goes that
+        of the squared averages. Where q is 1, ``E[u] >= 1``, so those of u come to the number of rows there at least;
+        and from ``E[l]^2 >= 2 q E[l] - q`` those of l to twice the sum of l less that number.
         """
         assert self._sums is not None
         upper, squares, lower, lower_squares = self._sums
         far = self._scores[0].farthest
         if len(self._scores) == 2:
             far = np.outer(far, self._scores[1].farthest)
-        reach = [
-            z * np.sqrt(np.maximum(two - one**2 / self.rows, 0.0) + far**2)
-            for one, two in ((lower, lower_squares), (upper, squares))
-        ]
-        return (lower - reach[0]).ravel(), (upper + reach[1]).ravel()
+        low, high = lower_squares - lower**2 / self.rows, squares - upper**2 / self.rows
+        if truth == "table":
+            down, up = (z * np.sqrt(np.maximum(part, 0.0) + far**2) for part in (low, high))
+            least, most = np.maximum(lower - down, 0.0), np.minimum(upper + up, float(self.rows))
+            low, high = np.minimum(low, lower_squares - 2 * (lower - down) + most), np.minimum(high, squares - least)
+        down, up = (z * np.sqrt(np.maximum(part, 0.0) + far**2) for part in (low, high))
+        return (lower - down).ravel(), (upper + up).ravel()
 
 
 def _rectangle(boxes: Sequence[Box]) -> Box | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metricdp.estimates.expected_squares import alike
 from metricdp.estimates.laws import LineLaw
 from metricdp.exact.arrays import Floats
 
@@ -48,22 +49,34 @@ def moved_by_one(counted: Counted, monomials: Sequence[Monomial], weights: Weigh
     """By how much the sum of scores moves, at most, where the noise of one row takes another of its steps.
 
     A count moves by steps, and half of one belongs to its interval, since the normal law knows none. Numbers move by
-    steps of their grid.
+    steps of their grid; in a group, a row moves them by as much as it typically is, less what is taken from it.
     """
     found = 0.0
-    for one in monomials:
-        if one.number is not None:
-            line = counted.lines[one.number]
-            if line is not None and not one.factors:
-                found += abs(one.weight) * counted.moments[one.number].slope * line.width
-            continue
+    for same in alike(monomials):
+        one = max(same, key=lambda product: len(product.factors))
+        slope = sum(part.weight for part in same if part.number is not None)
+        size = abs(sum(part.weight for part in same if part.number is None))
+        number = next((part.number for part in same if part.number is not None), None)
+        if number is not None:
+            line = counted.lines[number]
+            if not one.factors:
+                found += 0.0 if line is None else abs(slope) * counted.moments[number].slope * line.width
+                continue
+            size = _typical(counted, number, slope, sum(part.weight for part in same if part.number is None))
         parts = [(counted.laws[name], weights(name, factor)) for name, factor in one.factors.items()]
         sizes = [float(np.abs(scores).max()) for _, scores in parts]
         for place, (law, scores) in enumerate(parts):
             if not law.is_exact:
                 others = math.prod(sizes[:place] + sizes[place + 1 :])
-                found += abs(one.weight) * _step(law, scores) * others
+                found += size * _step(law, scores) * others
     return found
+
+
+def _typical(counted: Counted, number: str, slope: float, constant: float) -> float:
+    """The root of the mean square of ``slope * y + constant`` over the released numbers."""
+    sums, squares = (part.sum() / max(1.0, counted.rows) for part in counted.sums(number))
+    constant += slope * counted.moments[number].centre
+    return math.sqrt(max(0.0, slope**2 * squares + 2 * slope * constant * sums + constant**2))
 
 
 def _step(law: Any, scores: Floats) -> float:

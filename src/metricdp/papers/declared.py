@@ -18,6 +18,7 @@ FILES = (
     "paper_5.figures",
     "paper_5.tables",
     "paper_5.theorems",
+    "paper_5.examples",
 )
 """The modules of this folder that declare items."""
 

@@ -44,10 +44,11 @@ def before_and_after(columns: Mapping[str, tuple[NDArray[Any], NDArray[Any], str
         axes.hist(after.tolist(), bins.tolist(), color=MARK, histtype="step", linewidth=1.6, label="released")
         axes.set_xlabel(literal(f"{name}, {unit}"), color=INK)
         axes.set_yticks([])
+        axes.tick_params(colors=INK)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
         if number == 1:
-            axes.legend(frameon=False)
+            axes.legend(frameon=False, labelcolor=INK)
     return figure
 
 

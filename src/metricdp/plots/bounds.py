@@ -44,6 +44,7 @@ def bound_figure(
     if min(chances) > 0 and chances[0] > 50 * chances[1]:
         right.set_yscale("log")
     for axes in (left, right):
+        axes.tick_params(colors=INK)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
     return figure

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from metricdp.errors import ArgumentError, MissingExtraError
 from metricdp.plots.arguments import as_figure, as_panel
+from metricdp.plots.grounds import readable
 from metricdp.plots.svg import INK, literal, quietly
 from metricdp.visible import visible
 
@@ -85,7 +86,19 @@ def _figure_class() -> type[Figure]:
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
-        """A figure that shows itself in a notebook, whatever the backend, with words for those who do not see it."""
+        """A figure that shows itself in a notebook, whatever the backend, with words for those who do not see it.
+
+        It is white, whatever style is in use: its ink is black.
+        """
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **({"facecolor": "white"} | options))
+
+        def add_subplot(self, *arguments: Any, **options: Any) -> Any:
+            """As matplotlib does, on white."""
+            axes = super().add_subplot(*arguments, **options)
+            axes.set_facecolor("white")
+            return axes
 
         def savefig(self, *arguments: Any, **options: Any) -> None:
             """As matplotlib does, without a warning for every sign that the font does not have."""
@@ -164,13 +177,14 @@ def legend(axes: Axes, **options: Any) -> None:
             columns = 2 if max(map(len, names)) <= _SHORT_NAME else 1
             figure.legend(
                 *axes.get_legend_handles_labels(), loc="outside lower left", ncols=columns, frameon=False,
-                fontsize=TEXT - 1, handlelength=2.2,
+                fontsize=TEXT - 1, handlelength=2.2, labelcolor=INK,
             )  # fmt: skip
             width, height = figure.get_size_inches()
             figure.set_size_inches(width, height + _LINE * -(-len(names) // columns))
             return
     if names:
-        axes.legend(**({"frameon": False, "fontsize": TEXT - 1, "handlelength": 2.2, "borderaxespad": 0.3} | options))
+        look = {"frameon": False, "fontsize": TEXT - 1, "handlelength": 2.2, "borderaxespad": 0.3, "labelcolor": INK}
+        axes.legend(**(look | options))
 
 
 def style(place: int, marker: bool = False) -> dict[str, Any]:
@@ -189,6 +203,7 @@ def shortened(name: Any, most: int = 24) -> str:
 
 def noted(figure: Figure, axes: Axes, words: str, data: Mapping[str, Any]) -> Figure:
     """The figure, after keeping what one of its panels shows: in words, and as plain values for JSON."""
+    readable(axes)
     _WORDS[axes], _DATA[axes] = words, dict(data)
     return figure
 

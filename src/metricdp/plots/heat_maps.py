@@ -12,6 +12,7 @@ from metricdp.channels.arguments import as_channel
 from metricdp.channels.channel import Channel
 from metricdp.exact.arrays import Floats
 from metricdp.plots.canvas import canvas, noted, put_title, shortened
+from metricdp.plots.grounds import readable
 from metricdp.plots.svg import ACCENT, INK
 from metricdp.visible import visible
 
@@ -109,6 +110,7 @@ def _shades(figure: Figure, axes: Axes, matrix: Floats, shows: str) -> None:
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=INK, labelsize=_TEXT - 1, length=0)
     bar.set_label(shows, fontsize=_TEXT - 1, color=INK)
+    readable(bar.ax)
 
 
 def _names(axes: Axes, called: Sequence[Sequence[str]]) -> None:

@@ -89,7 +89,8 @@ def intervals(
         axes.grid(axis="x", color=FAINT, alpha=0.25, linewidth=0.5)
         dress(axes, x, "", title)
     legend(axes, loc="upper left", bbox_to_anchor=(0, -0.35 if many or len(lines) < 4 else -0.2), ncols=2)
-    words = f"{x or 'Numbers'} with intervals, for {len(lines)}: " + "; ".join(map(_said, lines[:5]))
+    head = f"{title}. " if title else ""
+    words = f"{head}{x or 'Numbers'} with intervals, for {len(lines)}: " + "; ".join(map(_said, lines[:5]))
     return noted(figure, axes, f"{words}{'; and so on.' if len(lines) > 5 else '.'}", {"x": x, "lines": lines})
 
 

@@ -114,7 +114,7 @@ def mechanism_map(
         shift, side = _SIDES[number % len(_SIDES)]
         axes.annotate(
             shortened(name, 20), tuple(place), shift, textcoords="offset points", fontsize=TEXT - 1.5, ha=side,
-            zorder=4.5, path_effects=[withStroke(linewidth=2, foreground="white")],
+            color=INK, zorder=4.5, path_effects=[withStroke(linewidth=2, foreground="white")],
         )  # fmt: skip
     axes.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
     axes.set_aspect("equal")

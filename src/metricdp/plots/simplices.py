@@ -177,6 +177,8 @@ def _triangle(ax: Axes | None, names: Sequence[str], layers: Sequence[SimplexLay
             )
     for put, name in zip((panel.set_tlabel, panel.set_llabel, panel.set_rlabel), names, strict=True):
         put(shortened(name, 16), color=INK, fontsize=TEXT)  # longer ones would leave no room for the triangle
+    for spine in panel.spines.values():
+        spine.set(color=INK, linewidth=0.8)
     for axis in (panel.taxis, panel.laxis, panel.raxis):
         axis.set_major_locator(_fifths())
         axis.set_label_position("corner")

@@ -6,8 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metricdp.estimates import estimate
+import metricdp as mdp
+from metricdp.estimates import Regression, estimate
 from metricdp.estimates.group_numbers import _last
+from metricdp.tables import sanitize
 
 SEX = {"type": "category", "values": ["f", "m"], "factor": 3, "missing": "refuse"}
 KINDS = [f"k{place}" for place in range(60)]
@@ -106,3 +108,33 @@ def test_a_value_that_nobody_has_is_0_and_one_row_is_one():
     found = estimate(pa.table({"sex": ["m"]}), "select count(*) where sex = 'f'", policy=policy(sex=SEX)).only
     assert found.value == 0
     assert "1 row at this level tells next to nothing" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("far", [0, -1_000_000_000, 1_700_000_000])
+def test_numbers_far_from_zero_are_told_as_well_as_others(far):
+    random = np.random.default_rng(11)
+    moved, yes = random.integers(0, 3600, 1000), random.random(1000) < 0.5
+    number = {"type": "integer", "within": 60, "missing": "refuse"}
+    columns = {"at": number, "yes": {"type": "boolean", "factor": 3, "missing": "refuse"}}
+    with pytest.warns(UserWarning, match="seeded"), mdp.seeded(5):
+        released = sanitize(pa.table({"at": moved + far, "yes": yes}), {"format": 2, "columns": columns}).table
+    found = estimate(released, "select avg(at) where yes = true").only
+    assert 80 < (found.interval[1] - found.interval[0]) / 2 < 200
+    assert found.interval[0] <= far + moved[yes].mean() <= found.interval[1]
+    assert found.naive - far == pytest.approx(moved.mean(), abs=100)
+    slope = estimate(released, Regression("at", ["yes"]))["slope of yes"][0]
+    assert 100 < slope.interval[1] - slope.interval[0] < 1000
+
+
+def test_what_a_condition_hides_is_weighed_by_how_far_numbers_lie_apart():
+    random = np.random.default_rng(12)
+    age, born = np.minimum(random.gamma(4, 9, 4000), 90).astype(int), 7000 + random.integers(0, 300, 4000)
+    columns = {
+        "age": {"type": "integer", "within": 3, "bounds": [0, 90], "missing": "refuse"},
+        "born": {"type": "date", "within": "30 days"},
+    }
+    table = pa.table({"age": age, "born": born.astype("datetime64[D]")})
+    with pytest.warns(UserWarning, match="seeded"), mdp.seeded(6):
+        released = sanitize(table, {"format": 2, "columns": columns}).table
+    low, high = estimate(released, "select avg(born) where age >= 40").only.interval
+    assert (high - low).days < 400  # 7,000 days after the epoch

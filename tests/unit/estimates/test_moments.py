@@ -50,8 +50,9 @@ def test_the_expected_score_is_the_secret_and_the_expected_square_its_square(nam
     codes = score.codes(middles, np.zeros(len(middles), dtype=bool))
     false, true = noise.null_shares
     room = 0.02 if "unbounded" in name else 1e-2
-    for values, powers in ((score.score(middles, codes), secrets), (score.square(middles, codes), secrets**2)):
-        null = float((score.score if powers is secrets else score.square)(np.zeros(1), np.array([3]))[0])
+    for values, powers in ((score.score(middles, codes), secrets), (score.pair(middles, codes)[1], secrets**2)):
+        nothing = np.zeros(1), np.array([3])
+        null = float(score.score(*nothing)[0] if powers is secrets else score.pair(*nothing)[1][0])
         expected = (1 - false) * (shares @ values) + false * (null if false else 0.0)
         assert np.allclose(expected, powers, rtol=room, atol=room * 10)
     if false:
@@ -111,4 +112,4 @@ def test_integers_are_right_whether_few_or_hardly_moved(epsilon, bounds):
     values = cells * law.width + law.origin
     codes = score.codes(values, np.zeros(len(values), dtype=bool))
     assert np.allclose(shares @ score.score(values, codes), secrets, atol=1e-9 * bounds[1])
-    assert np.allclose(shares @ score.square(values, codes), secrets**2, atol=1e-9 * bounds[1] ** 2)
+    assert np.allclose(shares @ score.pair(values, codes)[1], secrets**2, atol=1e-9 * bounds[1] ** 2)

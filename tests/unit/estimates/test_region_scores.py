@@ -57,3 +57,19 @@ def test_a_region_with_all_rows_far_from_its_border_is_told_within_a_fifth():
 def test_one_row_tells_next_to_nothing():
     found = estimate(pa.table({"lat": [48.8125], "lon": [2.3125]}), HeatMap("home", 1, 1, BOX), policy=POLICY)
     assert all(one.interval == (0.0, 1.0) for one in found)
+
+
+def test_a_wide_region_is_told_by_its_border_alone_and_not_by_how_many_rows_there_are():
+    """Cells of 55 km, beside noise of 300 m: few rows lie near a border."""
+    random = np.random.default_rng(9)
+    homes = random.random((4000, 2)) + np.array([40.2, -74.5])
+    with pytest.warns(UserWarning, match="seeded"), mdp.seeded(4):
+        released = sanitize(pa.table({"lat": homes[:, 0], "lon": homes[:, 1]}), POLICY).table
+    box = (40.2, -74.5, 40.7, -74.0)
+    found = estimate(released, HeatMap("home", 1, 1, box))
+    truth = ((homes[:, 0] < 40.7) & (homes[:, 1] < -74.0)).sum()
+    for one, wanted in zip(found, (truth, 4000 - truth), strict=True):
+        assert one.interval[0] <= wanted <= one.interval[1]
+        assert one.interval[1] - one.interval[0] < 150  # 1,065 before; to draw a quarter of 4,000 rows varies by 107
+    drawn = estimate(released, HeatMap("home", 1, 1, box), truth="population")
+    assert drawn["count(*)"][0].interval[1] - drawn["count(*)"][0].interval[0] > 140

@@ -104,8 +104,24 @@ def theorem_3(size: Size) -> Found:
                   tight.channel == geometric),
             claim("Lemma 4: it exists where the uniform prior is regular", True,
                   bool(found) is bool(regular("uniform", space))),
+            claim("where all results look alike, it exists at every eps", True,
+                  all(bool(tight_constraints(Space(same.points, mdp.ln(base) * same.metric)))
+                      for same in _alike() for base in (Fraction(101, 100), Fraction(3, 2), 9)),
+                  ways={"graphs": "a cycle of 5, 4 categories, 3 bits", "e^eps": "1.01, 1.5 and 9",
+                        "the diagonal is one number, 1 / sum_k e^(-eps d(0, k)), by hand": _alike_by_hand()}),
         )
     )  # fmt: skip
+
+
+def _alike() -> list[Space]:
+    """Spaces whose points all see the same distances."""
+    cycle = graph([(place, (place + 1) % 5) for place in range(5)])
+    return [Space(range(5), cycle), Space(range(4), discrete()), Space.bits(3, hamming())]
+
+
+def _alike_by_hand() -> bool:
+    """Whether every row of Phi has the same sum there, so that its inverse is the diagonal."""
+    return all(len({tuple(sorted(row)) for row in space.distances.tolist()}) == 1 for space in _alike())
 
 
 @register(3, "existence", "Whether it exists above a threshold", "Section 5.1")

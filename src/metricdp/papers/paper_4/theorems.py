@@ -50,12 +50,13 @@ def theorem_2(size: Size) -> Found:
             claim("absolute error of two queries on a line", None, exact.value,
                   ways={"by calculus, (1 + sqrt 3)^2 / 2": by_hand, "by a grid of rates": float(grid),
                         "proved gap": exact.gap}, value=exact.value),
-            claim("squared error without bias", "4 |c|^2", "2 |c|^2", False,
+            claim("squared error without bias", "at most 4 |c|^2", "2 |c|^2", False,
                   {"squared_error": plain.squared_error(), "2 |c|^2, by hand": float(2 * noise)},
                   value=plain.squared_error()),
             claim("with bias, two cells at d = 1/8 and n = 16: the error falls by", None, f"{biased / unbiased:.6f}",
                   ways={"n^2 d^2 / (8 + n^2 d^2)": 4 / 12}, value=biased / unbiased),
-        )
+        ),
+        note="The published bound on the squared error holds: it is twice what there is.",
     )  # fmt: skip
 
 
@@ -297,3 +298,37 @@ def _is_metric(smallest: Fraction) -> bool:
     budgets = [Fraction(1), Fraction(1), smallest]
     far = [[Fraction(0) if i == j else min(budgets[i], budgets[j]) for j in range(3)] for i in range(3)]
     return all(far[i][j] <= far[i][k] + far[k][j] for i, j, k in itertools.product(range(3), repeat=3))
+
+
+@register(4, "remarks", "A metric that protects nobody more, and what correlations tell", "Section 5")
+def remarks_of_section_5(size: Size) -> Found:
+    """The larger of two budgets in place of the smaller; and a count that tells one of the more sensitive kind."""
+    low, high = Fraction(1, 4), Fraction(1)
+    cells = list(itertools.product("MF", "YN", "AB"))  # as in Fig. 1
+    each = {"gender": {"M": high, "F": high}, "native": {"Y": low, "N": high}, "age": {"A": high, "B": high}}
+    smaller = Space(cells, mdp.metrics.value_budgets(each, form="minimum"))
+    larger = Space(cells, attributes({name: max(budgets.values()) for name, budgets in each.items()}))
+
+    def noise(space: Space, **values: str) -> float:
+        wanted = [values.get(name) for name in each]
+        asked = [int(all(v in (None, part) for v, part in zip(wanted, cell, strict=True))) for cell in cells]
+        return allocate(Workload([asked], space)).scales[0]
+
+    days = Space.line(30, Fraction(1, 7) * absolute())
+    readings = mdp.metrics.chebyshev()
+    return Found(
+        (
+            claim("noise of Native with the larger budget of two", "1 / eps1 = 1", noise(larger, native="N"),
+                  noise(larger, native="N") == 1, {"with the smaller": noise(smaller, native="N")},
+                  value=noise(larger, native="N")),
+            claim("noise of males of age A", "1 / eps1 = 1", noise(smaller, gender="M", age="A"),
+                  noise(smaller, gender="M", age="A") == 1, value=noise(smaller, gender="M", age="A")),
+            claim("noise of native males of age A", "1 / eps0 = 4", noise(smaller, gender="M", native="Y", age="A"),
+                  noise(smaller, gender="M", native="Y", age="A") == 4,
+                  {"nine tenths of the count before, where 90% of them are native": "noise of 0.9 / eps1"},
+                  value=noise(smaller, gender="M", native="Y", age="A")),
+            claim("dates: eps |u - v| / T, for T = 7 days and two dates as far apart", "eps",
+                  days.metric.exactly(3, 10), days.metric.exactly(3, 10) == 1, value=days.metric.exactly(3, 10)),
+            claim("series: the largest of the distances of their readings", 3.0, readings((1, 2, 3), (1, 5, 2))),
+        )
+    )  # fmt: skip

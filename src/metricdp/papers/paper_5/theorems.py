@@ -35,14 +35,15 @@ LN2 = mdp.ln(2)
 _LINE = Space.line(3, LN2 * absolute())
 
 
-def _geometric(space: Space) -> Channel:
+def geometric_on(space: Space) -> Channel:
+    """The truncated geometric mechanism of the numbers of a line."""
     return of(mdp.truncated_geometric(space.metric, steps=len(space) - 1), range(len(space)))
 
 
 @register(5, "eq6-7", "Refinement, and one prior that decides it", "Eq. 6 and 7, section II.C")
 def equations_6_and_7(size: Size) -> Found:
     """A channel with merged outputs refines the other; the text of II.C reads the arrow the other way."""
-    fine = _geometric(_LINE)
+    fine = geometric_on(_LINE)
     coarse = fine @ Channel.from_matrix(range(3), "ab", [[1, 0], [1, 0], [0, 1]])
     back = refines(fine, coarse)
     gains = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -63,7 +64,7 @@ def definition_2(size: Size) -> Found:
     """Two secrets have one; three have none, by comparing with every kernel."""
     two = Space.line(2, LN2 * absolute())
     best = Channel.from_matrix([0, 1], "yz", [["2/3", "1/3"], ["1/3", "2/3"]])
-    none = optimal_for_every_loss(_geometric(_LINE), _LINE)
+    none = optimal_for_every_loss(geometric_on(_LINE), _LINE)
     others = [optimal_for_every_loss(channel, Space(range(3), LN2 * discrete())) for channel in responses(3)]
     return Found(
         (
@@ -79,7 +80,7 @@ def definition_2(size: Size) -> Found:
 def theorem_3(size: Size) -> Found:
     """The geometric mechanism on four points with merged outputs, taken apart and put together again."""
     space = Space.line(4, LN2 * absolute())
-    merged = _geometric(space) @ Channel.from_matrix(range(4), "ab", [[1, 0], [1, 0], [0, 1], [0, 1]])
+    merged = geometric_on(space) @ Channel.from_matrix(range(4), "ab", [[1, 0], [1, 0], [0, 1], [0, 1]])
     found = decompose(merged, space)
     return Found(
         (
@@ -147,7 +148,7 @@ def definition_6(size: Size) -> Found:
 @register(5, "thm6", "Utility sets, and what does not go back", "Theorem 6, Corollary 7")
 def theorem_6(size: Size) -> Found:
     """A refinement serves no more losses; lifting a loss, one way only."""
-    geometric = _geometric(_LINE)
+    geometric = geometric_on(_LINE)
     coarse = geometric @ Channel.from_matrix(range(3), "ab", [[1, 0], [1, 0], [0, 1]])
     losses: list[Any] = ["bin", "nib", [[0, 1, 1], [1, 0, 0]]]
     one, two = ([bool(universally_optimal(c, _LINE, loss)) for loss in losses] for c in (geometric, coarse))
