@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metricdp.exact.arrays import Floats, row_blocks
+from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import Enclosure, float_above, float_below
 from metricdp.exact.level import Level
 
@@ -87,12 +87,15 @@ class Enclosures:
     @cached_property
     def nearest(self) -> Floats:
         """Floats between the bounds: zero and infinite only where distances are, within `VIEW_ERROR` where `held`."""
-        middle = np.empty(self.lower.shape)
-        for rows in self._blocks:
+        middle, constrained = np.empty(self.lower.shape), self.constrained
+
+        def fill(rows: Any) -> None:
             lower, upper = self.lower[rows], self.upper[rows]
             with np.errstate(invalid="ignore", over="ignore"):
                 between = np.where(lower == upper, lower, lower / 2 + upper / 2)
-            middle[rows] = np.where(self.constrained[rows], np.clip(between, _TINY, _MOST), between)
+            middle[rows] = np.where(constrained[rows], np.clip(between, _TINY, _MOST), between)
+
+        each_block(fill, self._blocks)
         middle.setflags(write=False)
         return middle
 
@@ -111,14 +114,13 @@ class Enclosures:
         return inside
 
     @property
-    def _blocks(self) -> Iterable[Any]:
-        return row_blocks(self.lower.shape) if self.lower.ndim == 2 else [...]
+    def _blocks(self) -> Sequence[Any]:
+        return list(row_blocks(self.lower.shape)) if self.lower.ndim == 2 else [...]
 
     def _where(self, rule: Callable[[Floats, Floats], Mask]) -> Mask:
         """Where a rule holds of the two bounds, block by block."""
         holds = np.empty(self.lower.shape, dtype=bool)
-        for rows in self._blocks:
-            holds[rows] = rule(self.lower[rows], self.upper[rows])
+        each_block(lambda rows: holds.__setitem__(rows, rule(self.lower[rows], self.upper[rows])), self._blocks)
         return holds
 
     def __getitem__(self, places: Any) -> Enclosures:

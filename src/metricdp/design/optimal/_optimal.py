@@ -226,7 +226,7 @@ class _Synthesis:
     def _candidates(self, matrix: Floats, loss: float = 0.0) -> list[Certified]:
         """A matrix, about whose loss is known, as a channel that is private, or a constant one if that is better."""
         problem = self.problem
-        largest = max(-float(problem.losses.min()), float(problem.losses.max()), 1e-300)
+        largest = max(problem.largest, 1e-300)
         spare = _SPARE * self.gap * abs(loss) / largest
         matrix = matrix.copy() if problem.merged else matrix
         for group in problem.merged:
@@ -251,7 +251,7 @@ class _Synthesis:
         return Fraction(loss) - Fraction(bound) <= Fraction(self.gap) * abs(Fraction(loss))
 
     def _negligible(self) -> float:
-        return _NEGLIGIBLE * float(np.abs(self.problem.losses).max()) + 1e-280
+        return _NEGLIGIBLE * self.problem.largest + 1e-280
 
     def _tell(self, search: ColumnSearch | WideSearch) -> None:
         loss, bound = (value * self.unit + self.problem.offset for value in (search.loss, search.bound))
@@ -273,7 +273,7 @@ class _Synthesis:
 
     def _hurried(self, loss: float) -> bool:
         """Whether there is no time for closed forms in exact arithmetic, of which only tiny losses have any use."""
-        largest = float(np.abs(self.problem.losses).max())
+        largest = self.problem.largest
         return self.stopped in (TIME, INTERRUPTED) and abs(loss) >= _TINY * largest
 
     def _best_of_all(self, answer: Optimal) -> Optimal:
@@ -318,7 +318,7 @@ class _Synthesis:
         """What stopped the search, and what made the problem hard, if that is known."""
         problem = self.problem
         facts = [reason]
-        largest = float(np.abs(problem.losses).max())
+        largest = problem.largest
         if abs(loss) < _TINY * largest:
             facts.append(f"a loss of {loss:.3g} is tiny beside the largest one, {largest:.3g}")
         if problem.capped:

@@ -119,6 +119,11 @@ class Problem:
         )
 
     @cached_property
+    def largest(self) -> float:
+        """The largest loss, of either sign."""
+        return max(-float(self.losses.min()), float(self.losses.max()))
+
+    @cached_property
     def least_losses(self) -> Floats:
         """The least loss of each point: taken off, since a constant in a row changes no choice."""
         least: Floats = self.losses.min(axis=1)
@@ -235,7 +240,8 @@ class Problem:
     @cached_property
     def about_constant(self) -> float:
         """About the least loss of channels that are constant on each component; not above it by more than rounding."""
-        least = sum(float(self.costs[points].sum(axis=0).min()) for points in self.components)
+        whole = len(self.components) == 1
+        least = sum(float(self.costs[... if whole else points].sum(axis=0).min()) for points in self.components)
         return (least + self.offset) * (1 - 1e-9) if least + self.offset > 0 else least + self.offset - 1e-300
 
     def handed_over(self) -> Floats:
