@@ -12,17 +12,23 @@ import numpy as np
 
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["falling_solution"]
+__all__ = ["EXACT", "Factor", "falling_solution", "near_factor"]
+
+Factor = tuple[Places, Floats]
+"""For each point some others, itself last, and numbers for them."""
+
 
 _NEIGHBOURS = 15
 _GOLDEN = 0.6180339887498949
 _MOST_STEPS = 60
-_EXACT = 2e-14
+EXACT = 2e-14
 _GOOD = 1e-12
 
 
 @np.errstate(all="ignore")  # what is not finite is caught below
-def falling_solution(matrix: Floats, nearest: Places, right: Floats, tolerance: float = _EXACT) -> Floats | None:
+def falling_solution(
+    matrix: Floats, nearest: Places, right: Floats, tolerance: float = EXACT, factor: Factor | None = None
+) -> Floats | None:
     """The x with ``matrix @ x = right``, to a relative tolerance; None where that is not reached.
 
     Args:
@@ -30,21 +36,22 @@ def falling_solution(matrix: Floats, nearest: Places, right: Floats, tolerance: 
         nearest: for each point, it and the nearest others, in their order.
         right: one column for each system.
         tolerance: by what share of the largest right side an equation may be missed.
+        factor: of the matrix, where it is known.
 
     >>> matrix = np.exp(-np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0))))
     >>> x = falling_solution(matrix, np.array([[0, 1, 2], [1, 0, 2], [2, 1, 0]]), np.ones((3, 1)))
     >>> (matrix @ x).round(12).ravel().tolist()
     [1.0, 1.0, 1.0]
     """
-    found = _factor(matrix, nearest)
+    found = near_factor(matrix, nearest) if factor is None else factor
     if found is None:
         return None
-    places, factor = found
+    places, rows = found
     size = np.abs(right).max(axis=0)
 
     def improved(residual: Floats) -> Floats:
-        inner = np.einsum("ik,ikc->ic", factor, residual[places])
-        spread = [(factor * column[:, None]).ravel() for column in inner.T]
+        inner = np.einsum("ik,ikc->ic", rows, residual[places])
+        spread = [(rows * column[:, None]).ravel() for column in inner.T]
         return np.stack([np.bincount(places.ravel(), part, minlength=len(matrix)) for part in spread], axis=1)
 
     x, residual = np.zeros(right.shape), right.astype(np.float64)
@@ -67,7 +74,8 @@ def falling_solution(matrix: Floats, nearest: Places, right: Floats, tolerance: 
     return x if good else None
 
 
-def _factor(matrix: Floats, nearest: Places) -> tuple[Places, Floats] | None:
+@np.errstate(all="ignore")
+def near_factor(matrix: Floats, nearest: Places) -> Factor | None:
     """For each point some before it, itself last, and a row of a factor G with ``G^T G`` nearly the inverse.
 
     A row solves the system of these points alone, so it takes as long as they are many, cubed.

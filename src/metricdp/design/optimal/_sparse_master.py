@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metricdp.design.optimal._equations import falling_solution
+from metricdp.design.optimal._equations import EXACT, falling_solution, near_factor
 from metricdp.design.optimal._lifted import Lifted
 from metricdp.design.optimal._wide_start import Ground
 from metricdp.exact.arrays import Floats, Places
@@ -21,7 +21,7 @@ from metricdp.programs import LinearProgram, Sparse
 
 __all__ = ["SparseMaster", "Weighed"]
 
-_TOGETHER = 100
+_TOGETHER = 32
 _NEGLIGIBLE = 1e-7
 _LEAST = 1e-5
 """Of each column of Φ so much is used at least."""
@@ -61,6 +61,7 @@ class SparseMaster:
         self.outputs: Places = np.empty(0, dtype=np.int64)
         self.costs: Floats = np.empty(0)
         count = len(tight)
+        self._factor = near_factor(ground.decay, ground.nearest)
         self._program = LinearProgram()
         units = Sparse(np.arange(count, dtype=np.int32), np.arange(count, dtype=np.int32), np.ones(count))
         nothing = Sparse(np.zeros(count, np.int32), np.empty(0, np.int32), np.empty(0))
@@ -79,7 +80,7 @@ class SparseMaster:
                 return
             rows = slice(start, start + _TOGETHER)
             some = np.array([one.column(self.ground.decay) for one in columns[rows]])
-            found = falling_solution(self.ground.decay, self.ground.nearest, np.ascontiguousarray(some.T), _NEGLIGIBLE)
+            found = self._solved(np.ascontiguousarray(some.T), _NEGLIGIBLE)
             if found is None:
                 continue
             sizes = np.abs(found).max(axis=0)
@@ -94,11 +95,10 @@ class SparseMaster:
         solution = self._program.solve("primal", seconds, presolve=False, interruptible=True)
         if not solution.optimal:
             return None
-        decay, nearest = self.ground.decay, self.ground.nearest
-        prices = falling_solution(decay, nearest, solution.duals[:, None], 1e-9)
+        prices = self._solved(solution.duals[:, None], 1e-9)
         if prices is None:
             return None
-        count = len(decay)
+        count = len(self.guesses)
         missing = solution.primal[count : count + self._short]
         weights: Floats = np.maximum(solution.primal[count + self._short :], 0.0)
         tight = solution.primal[:count] if not missing.any() else None
@@ -111,11 +111,15 @@ class SparseMaster:
             others += weights[k] * self.columns[k].column(self.ground.decay)
         for _ in range(2):
             left = 1 - self.ground.decay @ tight - others
-            step = falling_solution(self.ground.decay, self.ground.nearest, left[:, None])
+            step = self._solved(left[:, None])
             if step is None:
                 break
             tight = tight + step[:, 0]
         return tight if tight.min() >= 0 and np.abs(left).max() < 1e-5 else None
+
+    def _solved(self, right: Floats, tolerance: float = EXACT) -> Floats | None:
+        """``Φ⁻¹`` times some columns; None where it is not found."""
+        return falling_solution(self.ground.decay, self.ground.nearest, right, tolerance, self._factor)
 
     def loss(self, found: Weighed) -> float:
         """What the channel of an answer costs; infinite where it is none."""

@@ -250,7 +250,8 @@ class WideSearch:
 
     def _sparse_round(self, master: SparseMaster) -> None:
         """The same where columns are weighed by a sparse program."""
-        master.add(self._lifted, self.outputs, self.costs, lambda: self.watch.over)
+        with _threads(len(self.prices)):
+            master.add(self._lifted, self.outputs, self.costs, lambda: self.watch.over)
         self._lifted, self.outputs, self.costs = [], self.outputs[:0], self.costs[:0]
         found = None if self.watch.over else master.solve(self.watch.left)
         if found is None:
