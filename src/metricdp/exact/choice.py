@@ -72,6 +72,36 @@ class Thresholds:
             found[row] = self._refine(bits, int(words[row]), 16) == 0
         return found
 
+    def flags(self, count: int) -> Words:
+        """``count`` words whose every bit says of a uniform of its own what `below` says: 64 coins at a time.
+
+        The first bits of 64 uniforms are a word, their second bits another: one comparison with a bit of the threshold
+        serves them all.
+        """
+        bits = source()
+        words = bits.words(16 * count).reshape(16, count)
+        edges = {int(edge[0]) >> 48 for edge in (self._lower, self._upper)}
+        undecided = np.zeros(count, dtype=np.uint64)
+        for edge in sorted(edges, reverse=True):
+            found, equal = np.zeros(count, dtype=np.uint64), np.full(count, _TOP, dtype=np.uint64)
+            for place, word in enumerate(words, start=1):  # a 0 stands for a 1 of U: so it takes fewer steps
+                if edge >> (16 - place) & 1:
+                    less = equal & word
+                    found |= less
+                    equal ^= less
+                else:
+                    equal &= word
+            undecided |= equal
+        if _balls_only.get():
+            undecided[:] = _TOP
+        for at in np.flatnonzero(undecided).tolist():
+            for bit in range(64):
+                if int(undecided[at]) >> bit & 1:
+                    read = sum((1 - (int(word) >> bit & 1)) << (15 - place) for place, word in enumerate(words[:, at]))
+                    below = int(self._refine(bits, read, 16) == 0)
+                    found[at] = np.uint64(int(found[at]) & ~(1 << bit) | below << bit)
+        return found
+
     def _refine(self, bits: Source, word: int, read: int = 64) -> int:
         while True:
             with precision(64 + 2 * read):

@@ -194,10 +194,12 @@ class Grid:
         return placed.cells
 
     def _place_floats(self, secrets: Floats) -> Placed:
-        finite = np.isfinite(secrets)
-        if not finite.all():
-            raise NotFiniteError(_NOT_FINITE, int(np.argmin(finite)))
-        self._check(np.abs(secrets) <= float_below(SECRET_CELLS * self.width))
+        most, sizes = float_below(SECRET_CELLS * self.width), np.abs(secrets)
+        if secrets.size and not sizes.max() <= most:  # nor where one is NaN
+            finite = np.isfinite(secrets)
+            if not finite.all():
+                raise NotFiniteError(_NOT_FINITE, int(np.argmin(finite)))
+            self._check(sizes <= most)
         return self._place_by_powers(secrets) if self._is_power_of_two else self._place_by_residues(secrets)
 
     def _place_by_powers(self, secrets: Floats) -> Placed:

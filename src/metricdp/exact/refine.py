@@ -37,6 +37,7 @@ __all__ = [
     "decide_all_by_balls",
     "fraction",
     "nearest_integers",
+    "settle_allocator",
     "signed_unit",
     "signed_unit_ball",
     "tally",
@@ -166,7 +167,6 @@ def nearest_integers(formula: Formula, count: int) -> Integers:
 
     A caller with many rows asks for a `BLOCK` at a time, so that work stays in the processor's cache.
     """
-    _settle_allocator()
     bits = source()
     with np.errstate(all="ignore"):  # whatever the caller would have raised, a NaN here is undecided and nothing more
         return _nearest_integers(formula, count, bits)
@@ -210,7 +210,7 @@ def _attempt(
 
 
 @functools.cache
-def _settle_allocator() -> None:
+def settle_allocator() -> None:
     """Free one large array, once.
 
     It raises the sizes from which the C library gives memory back to the system after every use. Without that, the
@@ -253,9 +253,12 @@ def _saturate(cell: fmpz) -> int:
 
 
 def fraction(words: Words) -> Floats:
-    """Uniforms on [0, 1] as floats, within 2^-53 of the ideal."""
-    values = words.astype(np.float64)
-    values *= 2.0**-64
+    """Uniforms on [0, 1] as floats, within 2^-53 of the ideal.
+
+    From 63 of the bits, because processors turn signed integers into floats ten times as fast as others.
+    """
+    values = (words >> np.uint64(1)).view(np.int64).astype(np.float64)
+    values *= 2.0**-63
     return values
 
 

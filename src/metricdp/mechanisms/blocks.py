@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,34 @@ from numpy.typing import NDArray
 from metricdp.errors import DataError
 from metricdp.exact.bits import source
 from metricdp.exact.processors import processors
-from metricdp.exact.refine import BLOCK
+from metricdp.exact.refine import BLOCK, settle_allocator
 
-__all__ = ["in_blocks"]
+__all__ = ["as_one_of_many", "in_blocks"]
 
 Draw = Callable[[slice], NDArray[Any]]
+Result = TypeVar("Result")
 
 MANY = 1_000_000
 """Values above which all processors are used."""
 
 SHARED_BLOCK = 4 * BLOCK
 """Rows to draw at a time where threads take turns: in shorter blocks they wait for one another more than they work."""
+
+
+_one_of_many: ContextVar[bool] = ContextVar("metricdp_one_of_many", default=False)
+
+
+def as_one_of_many(work: Callable[[], Result]) -> Result:
+    """Work in a thread beside others that keep all processors busy: draws in it are not shared out once more.
+
+    >>> as_one_of_many(lambda: 1 + 1)
+    2
+    """
+    token = _one_of_many.set(True)
+    try:
+        return work()
+    finally:
+        _one_of_many.reset(token)
 
 
 def in_blocks(count: int, draw: Draw, width: int = 1) -> NDArray[Any]:
@@ -36,8 +53,10 @@ def in_blocks(count: int, draw: Draw, width: int = 1) -> NDArray[Any]:
         draw: gives as many rows as its slice has, with any further axes.
         width: how many values a row holds; wide rows come in shorter blocks.
     """
-    workers = processors() if count * width > MANY and source().private else 1
-    rows = max(1, (BLOCK if workers == 1 else SHARED_BLOCK) // max(1, width // 8))
+    settle_allocator()
+    many = count * width > MANY and source().private and not _one_of_many.get()
+    workers = processors() if many else 1
+    rows = max(1, (BLOCK if workers == 1 else SHARED_BLOCK) // max(1, width // 4))
     pieces = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     with np.errstate(all="ignore"):
         first = _drawn(draw, pieces[0])

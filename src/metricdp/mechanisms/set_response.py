@@ -137,12 +137,11 @@ class SetResponse(Mechanism):
     def release(self, secrets: Any) -> Any:
         """See `Mechanism.release`; a set gives a set, a list of sets a list of sets."""
         batch = unpack_sets(secrets, self.universe)
-        size = len(self.universe)
-        rows_at_once = max(1, BLOCK // size)
+        rows_at_once = max(1, BLOCK // len(self.universe))
         results: list[Any] = []
         for start in range(0, len(batch.rows), rows_at_once):
             sets = batch.rows[start : start + rows_at_once]
-            present = np.zeros((len(sets), size), dtype=bool)
+            present = np.zeros((len(sets), self.mask_bits), dtype=bool)
             for row, secret in enumerate(sets):
                 if type(secret) not in (set, frozenset, list, tuple) and not is_array(secret):
                     raise KindError("a set is wanted: a set, a frozenset, a list or a tuple of elements", start + row)
@@ -151,25 +150,50 @@ class SetResponse(Mechanism):
                     if place is None:
                         raise UnknownCategoryError("an element is not in the declared universe", start + row)
                     present[row, place] = True
-            for secret, row_present in zip(sets, self.release_presence(present), strict=True):
+            released = np.unpackbits(self.release_masks(self.masks(present)).view(np.uint8), bitorder="little")
+            for secret, row_present in zip(sets, released.reshape(present.shape), strict=True):
                 chosen = [self.universe[place] for place in np.flatnonzero(row_present)]
                 results.append(chosen if isinstance(secret, np.ndarray) else type(secret)(chosen))
         return batch.pack(results)
 
-    def release_presence(self, present: NDArray[Any]) -> NDArray[np.bool_]:
-        """The same for secrets given as rows of zeros and ones, one column for each element of the universe.
+    @property
+    def mask_bits(self) -> int:
+        """How many bits the mask of a set has: one for each element, and as many more as fill the words."""
+        size = len(self.universe)
+        return next((bits for bits in (8, 16, 32, 64) if size <= bits), 64 * math.ceil(size / 64))
 
-        Booleans are quickest; what comes back is an array of them.
+    def masks(self, present: NDArray[np.bool_]) -> NDArray[Any]:
+        """The masks of sets, a row of words for each.
+
+        Args:
+            present: for each set `mask_bits` booleans, of which those beyond the universe are not looked at.
+
+        >>> import metricdp as mdp
+        >>> K = set_response("abc", mdp.metrics.symmetric_difference())
+        >>> K.masks(np.array([True, False, True, False, False, False, False, False])).tolist()
+        [[5]]
         """
-        if present.ndim != 2 or present.shape[1] != len(self.universe):
-            raise ShapeError("a column for each element of the universe is wanted")
-        is_present = present.astype(bool, copy=False)
+        words = np.packbits(present, bitorder="little").view(f"u{min(self.mask_bits, 64) // 8}")
+        return words.reshape(-1, max(1, self.mask_bits // 64))
 
-        def draw(rows: slice) -> NDArray[np.bool_]:
-            block = is_present[rows]
-            return block ^ self._thresholds.below(block.size).reshape(block.shape)
+    def release_masks(self, masks: NDArray[Any]) -> NDArray[Any]:
+        """The same for secrets given as `masks`, and released so; for whole columns."""
+        if masks.ndim != 2 or masks.dtype != self._whole.dtype or masks.shape[1:] != self._whole.shape:
+            raise ShapeError("masks are wanted, a row of words for each set")
 
-        return in_blocks(len(present), draw, present.shape[1])
+        def draw(rows: slice) -> NDArray[Any]:
+            block = masks[rows]
+            flips = self._thresholds.flags(-(-block.nbytes // 8)).view(block.dtype)[: block.size]
+            drawn: NDArray[Any] = (block ^ flips.reshape(block.shape)) & self._whole
+            return drawn
+
+        return in_blocks(len(masks), draw, self.mask_bits)
+
+    @cached_property
+    def _whole(self) -> NDArray[Any]:
+        """The mask of the universe."""
+        whole: NDArray[Any] = self.masks(np.arange(self.mask_bits) < len(self.universe))[0]
+        return whole
 
     def law(self, inputs: Iterable[Any]) -> Law:
         """See `Mechanism.law`; the outputs are all subsets of the universe, so that has to be small."""

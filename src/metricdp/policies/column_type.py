@@ -166,6 +166,11 @@ class ColumnType(ABC):
         """Whether releases hardly ever repeat, so that no dictionary makes them smaller."""
         return False
 
+    @property
+    def is_fine(self) -> bool:
+        """Whether it is noise on a grid so fine that compression hardly makes its releases smaller."""
+        return False
+
     @abstractmethod
     def accepts(self, arrow: pa.DataType) -> bool:
         """Whether a column with noise may have this Arrow type."""

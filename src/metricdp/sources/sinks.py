@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -43,7 +43,7 @@ def open_sink(
     out: Path,
     schema: pa.Schema,
     metadata: dict[str, str],
-    plain: Iterable[str],
+    noise: Mapping[str, bool],
     overwrite: bool,
     dialect: Dialect | None = None,
 ) -> Iterator[Writer]:
@@ -53,36 +53,61 @@ def open_sink(
         out: the file to make.
         schema: of the batches.
         metadata: what is stored with the schema, where the format can.
-        plain: columns of noise, which no dictionary makes smaller.
+        noise: columns and fields that no dictionary makes smaller, and whether compression hardly does either.
         overwrite: whether a file of that name may be replaced.
         dialect: how a CSV file writes its values.
     """
     place = standard_output() if str(out) == STANDARD else appearing(out, overwrite)
-    with place as temporary, write_file(temporary, schema, metadata, plain, dialect) as writer:
+    with place as temporary, write_file(temporary, schema, metadata, noise, dialect) as writer:
         yield writer
 
 
 @contextmanager
 def write_file(
-    path: Path, schema: pa.Schema, metadata: dict[str, str], plain: Iterable[str], dialect: Dialect | None = None
+    path: Path, schema: pa.Schema, metadata: dict[str, str], noise: Mapping[str, bool], dialect: Dialect | None = None
 ) -> Iterator[Writer]:
     """Write a file whose name ends in its kind, with row groups and batches of one size whatever the rows come in."""
     form = _WRITERS[kind_of_file(path)]
-    with form(path, schema.with_metadata(metadata), list(plain), dialect or Dialect()) as writer:
+    with form(path, schema.with_metadata(metadata), noise, dialect or Dialect()) as writer:
         even = EvenWriter(writer, schema)
         yield even
         even.finish()
 
 
 @contextmanager
-def _parquet(path: Path, schema: pa.Schema, plain: list[str], dialect: Dialect) -> Iterator[Any]:
-    dictionaries: Any = [name for name in schema.names if name not in plain]
-    with pa_parquet.ParquetWriter(path, schema, use_dictionary=dictionaries, compression="snappy") as writer:
+def _parquet(path: Path, schema: pa.Schema, noise: Mapping[str, bool], dialect: Dialect) -> Iterator[Any]:
+    dictionaries, statistics, compression = [], [], {}
+    for leaf in (leaf for field in schema for leaf in _leaves(field.name, field.type)):
+        fine = next((fine for name, fine in noise.items() if f"{leaf}.".startswith(f"{name}.")), None)
+        compression[leaf] = "none" if fine else "snappy"
+        if fine is None:
+            dictionaries.append(leaf)
+        if _IN_A_LIST not in leaf:  # no reader passes over rows by what is least in their lists
+            statistics.append(leaf)
+    options: dict[str, Any] = {"use_dictionary": dictionaries, "write_statistics": statistics}
+    with pa_parquet.ParquetWriter(path, schema, compression=compression or "none", **options) as writer:
         yield writer
 
 
+_IN_A_LIST = ".list.element"
+
+
+def _leaves(path: str, arrow: pa.DataType) -> Iterator[str]:
+    """The columns that Parquet stores a column in, as it calls them."""
+    if pa.types.is_struct(arrow):
+        for field in arrow:
+            yield from _leaves(f"{path}.{field.name}", field.type)
+    elif pa.types.is_map(arrow):
+        yield from _leaves(f"{path}.key_value.key", arrow.key_type)
+        yield from _leaves(f"{path}.key_value.value", arrow.item_type)
+    elif pa.types.is_nested(arrow):
+        yield from _leaves(f"{path}{_IN_A_LIST}", arrow.value_type)
+    else:
+        yield path
+
+
 @contextmanager
-def _csv(path: Path, schema: pa.Schema, plain: list[str], dialect: Dialect) -> Iterator[Any]:
+def _csv(path: Path, schema: pa.Schema, noise: Mapping[str, bool], dialect: Dialect) -> Iterator[Any]:
     delimiter = dialect.delimiter or ","
     # Arrow does not ask whether the delimiter stands in a number or a moment.
     quoting: Literal["needed", "all_valid"] = "all_valid" if delimiter in " :-+" else "needed"
@@ -118,7 +143,7 @@ class _Commas:
 
 
 @contextmanager
-def _ipc(path: Path, schema: pa.Schema, plain: list[str], dialect: Dialect) -> Iterator[Any]:
+def _ipc(path: Path, schema: pa.Schema, noise: Mapping[str, bool], dialect: Dialect) -> Iterator[Any]:
     options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema, options=options) as writer:
         yield _OneDictionary(writer, schema)

@@ -127,6 +127,11 @@ class Sanitizer:
         return types
 
     @property
+    def noise(self) -> dict[str, bool]:
+        """Columns and fields of noise that hardly ever repeats, and whether its grid is too fine to compress."""
+        return {name: item.is_fine for item in self.policy.columns if item.is_noise for name in item.columns}
+
+    @property
     def needed(self) -> list[str]:
         """The columns that have to be read: all but the dropped ones."""
         dropped = {name for name, column in self._columns.items() if column.release == "drop"}

@@ -94,6 +94,32 @@ def release_from(words, act):
     return results[0]
 
 
+CHANCES = [Fraction(1, 2), Fraction(1, 3), Fraction(3, 2**16), Fraction(1, 2**40), 1 - Fraction(1, 10**9)]
+
+
+@pytest.mark.parametrize("chance", CHANCES, ids=str)
+def test_coins_in_words_are_those_of_balls(chance):
+    thresholds = Thresholds(lambda: [ball(chance)])
+    with seeded(11):
+        quick = thresholds.flags(100)
+    with seeded(11), decide_all_by_balls():
+        assert np.array_equal(quick, thresholds.flags(100))
+    count = 64 * 20_000
+    heads = int(np.bitwise_count(thresholds.flags(20_000)).sum())
+    assert abs(heads - count * chance) < 7 * (count * chance * (1 - chance)) ** 0.5 + 8
+
+
+def test_coins_in_words_on_the_threshold_read_more_bits():
+    """The first 16 bits of every U are those of 1/3; a 0 in a word stands for a 1 of U."""
+    words = [0 if place % 2 else 2**64 - 1 for place in range(16)]  # 1/3 is 0.0101..
+    thresholds = Thresholds(lambda: [ball(Fraction(1, 3))])
+    drawn, read = release_from(words, lambda: thresholds.flags(1))
+    assert read == 16 + 64
+    assert 0 < int(np.bitwise_count(drawn)[0]) < 64, "the next bits are as likely above as below"
+    assert int(np.bitwise_count(release_from([2**64 - 1] * 16, lambda: thresholds.flags(1))[0])[0]) == 64
+    assert int(np.bitwise_count(release_from([0] * 16, lambda: thresholds.flags(1))[0])[0]) == 0
+
+
 def test_bits_on_a_cell_boundary_are_extended():
     """U is chosen as the 63 bits of the boundary itself: only further bits of the same U can tell the cell."""
     scale = Real(lambda: ball(1000))

@@ -193,12 +193,15 @@ def test_points():
     assert caught.value.row == 2
 
 
-def test_sets_as_bits():
-    sets = mdp.set_response("abcd", mdp.ln(3))
-    present = np.zeros((50_000, 4), dtype=bool)
-    present[:, 1] = True
-    released = sets.release_presence(present)
-    assert released.dtype == bool
-    assert np.abs((released ^ present).mean(axis=0) - 0.25).max() < 0.02
+@pytest.mark.parametrize("size", [1, 4, 8, 9, 16, 33, 64, 65, 200])
+def test_sets_as_bits(size):
+    sets = mdp.set_response(range(size), mdp.ln(3))
+    present = np.zeros((20_000, sets.mask_bits), dtype=bool)
+    present[:, size // 2 : size] = True
+    released = sets.release_masks(sets.masks(present))
+    assert released.shape == (20_000, max(1, sets.mask_bits // 64))
+    shown = np.unpackbits(released.view(np.uint8), bitorder="little").view(bool).reshape(present.shape)
+    assert np.abs((shown ^ present)[:, :size].mean(axis=0) - 0.25).max() < 0.03
+    assert not shown[:, size:].any()
     with pytest.raises(mdp.errors.ShapeError):
-        sets.release_presence(present[:, :3])
+        sets.release_masks(released[:, 0])

@@ -19,7 +19,7 @@ from metricdp.exact.assumed import ERROR
 from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import Words
 from metricdp.exact.grid import Placed
-from metricdp.exact.refine import LOG_ERROR, Approximation, Rows, signed_unit, signed_unit_ball, unit
+from metricdp.exact.refine import LOG_ERROR, TAIL, Approximation, Rows, fraction, signed_unit, signed_unit_ball, unit
 
 __all__ = ["CubeNoise", "EuclideanNoise", "LineNoise", "PlaneNoise"]
 
@@ -245,7 +245,7 @@ _PER_PRODUCT = 32  # units are at least 2^-20, so a product of 32 is far from un
 
 
 def exponentials(words: Words) -> tuple[Floats, float | Floats]:
-    """Sums of exponentials, one for each column of words, and a bound on their error.
+    """Sums of exponentials, one for each column of words, and a bound on their error; NaN below `TAIL`.
 
     For many of them a bound for each sum, from the least of its uniforms: the bits not read move each logarithm by at
     most 2^-63 over it, the floats next to the uniforms and the roundings of their product by 2^-52, and numpy's
@@ -253,21 +253,20 @@ def exponentials(words: Words) -> tuple[Floats, float | Floats]:
     """
     count = len(words)
     total: Floats = np.zeros(words.shape[1])
-    least: Floats | None = None
     for start in range(0, count, _PER_PRODUCT):
-        product = unit(words[start])
-        if count > _FEW:
-            least = product.copy() if least is None else np.minimum(least, product, out=least)
-        for row in words[start + 1 : start + _PER_PRODUCT]:
-            factor = unit(row)
-            product *= factor
-            if least is not None:
-                np.minimum(least, factor, out=least)
-        total -= np.log(product, out=product)
-    if least is None:
+        factors = fraction(words[start : start + _PER_PRODUCT])
+        total -= np.log(np.multiply.reduce(factors, axis=0))
+    if count <= _FEW:
+        if words.min() < _TAIL_WORD:
+            total[(words < _TAIL_WORD).any(axis=0)] = np.nan
         return total, _SAFE * count * LOG_ERROR
-    errors = count * (2.0**-52 + 2.0**-63 / least) + (ERROR + count * 2.0**-56) * total
+    least = words.min(axis=0)
+    total[least < _TAIL_WORD] = np.nan
+    errors = count * (2.0**-52 + 2.0 / least.astype(np.float64)) + (ERROR + count * 2.0**-56) * total
     return total, _SAFE * errors
+
+
+_TAIL_WORD = np.uint64(TAIL * 2.0**64)
 
 
 def exponentials_ball(uniforms: Sequence[arb]) -> arb:

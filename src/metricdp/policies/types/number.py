@@ -53,6 +53,11 @@ class Number(OnALine):
 
         return Fraction(10) ** -arrow.scale if pa.types.is_decimal(arrow) else Fraction(0)
 
+    @property
+    def is_fine(self) -> bool:
+        """Where nobody declares a coarser resolution."""
+        return self.release == "noise" and self.resolution is None
+
     def accepts(self, arrow: pa.DataType) -> bool:
         """Floats, and decimals that hold multiples of the resolution."""
         import pyarrow as pa

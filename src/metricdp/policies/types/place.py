@@ -71,6 +71,11 @@ class Place(ColumnType):
         """It is, unless it is kept."""
         return self.release == "noise"
 
+    @property
+    def is_fine(self) -> bool:
+        """Where nobody declares a coarser resolution."""
+        return self.release == "noise" and self.resolution is None
+
     def accepts(self, arrow: pa.DataType) -> bool:
         """Floats."""
         import pyarrow as pa

@@ -73,6 +73,16 @@ class Series(ColumnType):
         assert self.written is not None
         return laplace(self.written.metric, dim=self.length, resolution=self.resolution)
 
+    @property
+    def is_noise(self) -> bool:
+        """It is, unless it is kept."""
+        return self.release == "noise"
+
+    @property
+    def is_fine(self) -> bool:
+        """Where nobody declares a coarser resolution."""
+        return self.release == "noise" and self.resolution is None
+
     def accepts(self, arrow: pa.DataType) -> bool:
         """Lists of floats."""
         import pyarrow as pa

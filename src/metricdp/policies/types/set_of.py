@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from metricdp.mechanisms.mechanism import Mechanism
+    from metricdp.mechanisms.set_response import SetResponse
     from metricdp.sources.dialect import Dialect
 
 __all__ = ["SetOf"]
+
+_MOST_BITS = 1 << 22
+"""Of sets that are released at once: each takes a byte for a while."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,24 +91,30 @@ class SetOf(ColumnType):
         import pyarrow.compute as pc
 
         (array,) = arrays
-        universe = pa.array(self.values, array.type.value_type)
-        parents = np.asarray(pc.list_parent_indices(array))
+        universe, response = pa.array(self.values, array.type.value_type), cast("SetResponse", self.mechanism)
+        owners = np.asarray(pc.list_parent_indices(array))
         places = pc.index_in(pc.list_flatten(array), value_set=universe)
         if places.null_count:
-            unknown = int(parents[int(np.argmax(np.asarray(places.is_null())))])
+            unknown = int(owners[int(np.argmax(np.asarray(places.is_null())))])
             raise UnknownCategoryError("an element is not in the declared universe", unknown)
-        size = len(universe)
-        present = np.zeros(len(array) * size, dtype=bool)
-        present[parents * size + np.asarray(places)] = True
-        response: Any = self.mechanism
-        released = response.release_presence(present.reshape(-1, size)).ravel()
-        chosen = np.flatnonzero(released)
-        kind = pa.LargeListArray if pa.types.is_large_list(array.type) else pa.ListArray
-        width = np.int64 if kind is pa.LargeListArray else np.int32
-        offsets = np.zeros(len(array) + 1, dtype=width)
-        offsets[1:] = np.cumsum(released, dtype=width)[size - 1 :: size]
-        elements = universe.take(pa.array((chosen % size).astype(np.int32)))
-        return [kind.from_arrays(pa.array(offsets), elements, type=types[0])]
+        bits, counts, drawn = response.mask_bits, [], []
+        rows_at_once = max(1, _MOST_BITS // bits)
+        for start in range(0, len(array), rows_at_once):
+            rows = min(rows_at_once, len(array) - start)
+            first, last = np.searchsorted(owners, (start, start + rows))
+            present = np.zeros(rows * bits, dtype=bool)
+            present[(owners[first:last] - start) * bits + np.asarray(places)[first:last]] = True
+            released = response.release_masks(response.masks(present))
+            counts.append(
+                np.bitwise_count(released).sum(axis=1) if released.shape[1] > 1 else np.bitwise_count(released)[:, 0]
+            )
+            found = np.flatnonzero(np.unpackbits(released.view(np.uint8), bitorder="little").view(bool))
+            drawn.append((found & (bits - 1) if bits <= 64 else found % bits).astype(np.int32))
+        ends = np.concatenate([[0], np.cumsum(np.concatenate(counts), dtype=np.int64)])
+        elements = universe.take(pa.array(np.concatenate(drawn)))
+        if pa.types.is_large_list(types[0]):
+            return [pa.LargeListArray.from_arrays(pa.array(ends), elements, type=types[0])]
+        return [pa.ListArray.from_arrays(pa.array(ends).cast(pa.int32()), elements, type=types[0])]
 
     @property
     def outside_words(self) -> str:

@@ -338,7 +338,7 @@ def _written(
 
     with appearing(target, overwrite) as temporary:
         about = {"metricdp.synthetic": json.dumps(made.to_json(), sort_keys=True)}
-        with write_file(temporary, table.schema, about, (), rules.dialect) as writer:
+        with write_file(temporary, table.schema, about, {}, rules.dialect) as writer:
             for batch in table.to_batches():
                 writer.write_batch(batch)
         yield digest(temporary)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,6 +22,7 @@ import metricdp
 from metricdp.errors import FileError
 from metricdp.exact.bits import source as bits
 from metricdp.exact.processors import processors
+from metricdp.mechanisms.blocks import as_one_of_many
 from metricdp.sources.file_kinds import STANDARD
 from metricdp.sources.layout import laid_out
 from metricdp.sources.sinks import open_sink
@@ -103,8 +104,7 @@ class LocalRun:
         # How many rows were cut is nobody's business: the report has the number of those that are left.
         known = rows.done if rules.order == "secret" else None if rules.person is not None else self._opened.rows
         report = Report.of(rules, known, plan.declared, private=bits().private).with_origin(self._by)
-        plain = [column for item in rules.columns if item.is_noise for column in item.columns]
-        with open_sink(target, plan.schema_out, _metadata(report), plain, overwrite, rules.dialect) as writer:
+        with open_sink(target, plan.schema_out, _metadata(report), plan.noise, overwrite, rules.dialect) as writer:
             for batch in released:
                 writer.write_batch(batch)
                 if rules.order == "secret":  # all rows have gone by: whoever watches can still stop it
@@ -173,7 +173,7 @@ def _in_parallel(plan: Sanitizer, batches: Iterator[pa.RecordBatch]) -> Iterator
         try:
             for batch in batches:
                 context = contextvars.copy_context()  # so that a thread draws from the source in force here
-                waiting.append(pool.submit(context.run, plan.apply, batch, first_row))
+                waiting.append(pool.submit(context.run, as_one_of_many, partial(plan.apply, batch, first_row)))
                 first_row += batch.num_rows
                 while len(waiting) > workers:
                     yield waiting.popleft().result()

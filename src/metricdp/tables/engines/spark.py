@@ -189,7 +189,7 @@ class _Run:
             left.unlink()
         work.rmdir()
         if not names:
-            with write_file(folder / "part-00000.parquet", self._plan.schema_out, metadata, []):
+            with write_file(folder / "part-00000.parquet", self._plan.schema_out, metadata, {}):
                 pass
 
     def _dealt(self, parcels: _Parcels) -> tuple[Callable[[Path | None], steps.FinishRows], Any]:
@@ -199,12 +199,11 @@ class _Run:
         with _at_a_time(self._session, _PARCELS):
             deal = steps.DealRows(self._seal, hands, by, parcels.starts, PART_ROWS)
             dealt = _mapped(parcels.frame, deal).repartition(len(hands), "hand")
-        plain = tuple(column for item in self._policy.columns if item.is_noise for column in item.columns)
         metadata = (("metricdp.version", metricdp.__version__),)
 
         def step(folder: Path | None) -> steps.FinishRows:
             return steps.FinishRows(
-                self._seal, self._plan.schema_out, self._policy.order, hands, folder, metadata, plain
+                self._seal, self._plan.schema_out, self._policy.order, hands, folder, metadata, self._plan.noise
             )
 
         return step, dealt

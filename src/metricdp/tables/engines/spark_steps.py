@@ -203,7 +203,7 @@ class FinishRows:
         hands: the word of each part.
         folder: where files are written; None gives the rows on.
         metadata: stored in the files.
-        plain: columns of noise.
+        noise: columns of noise, as `write_file` takes them.
     """
 
     seal: Seal
@@ -212,7 +212,7 @@ class FinishRows:
     hands: NDArray[np.int64]
     folder: Path | None = None
     metadata: tuple[tuple[str, str], ...] = ()
-    plain: tuple[str, ...] = ()
+    noise: dict[str, bool] = field(default_factory=dict)
 
     def __call__(self, batches: Batches) -> Batches:
         """The rows of the part, or what was written."""
@@ -236,7 +236,7 @@ class FinishRows:
             return
         name = f"part-{part:05d}.parquet"
         written = self.folder / f"{secure().integer(64):016x}-{name}"
-        with write_file(written, self.schema, dict(self.metadata), self.plain) as writer:
+        with write_file(written, self.schema, dict(self.metadata), self.noise) as writer:
             for batch in released.to_batches(BATCH_ROWS):
                 writer.write_batch(batch)
         written.replace(self.folder / name)  # a task that runs twice writes the same rows twice, and one file stays
