@@ -73,6 +73,11 @@ class Cells(ABC):
         """Whether each declared cell holds one value only."""
         return True
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there are too many values for a cell each, so that all are in one that questions may cut."""
+        return False
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """What people call the cells, all of them."""

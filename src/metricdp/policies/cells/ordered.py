@@ -177,15 +177,18 @@ class IntegerCells(OrderedCells):
             raise self.refusal("bounds, edges and width are integers, of 64 bits")
         return written
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there are more than a million integers, and nobody said how they are counted."""
+        return self.edges is None and self.bounds[1] - self.bounds[0] >= MOST_CELLS
+
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first integer of each cell."""
         low, high = self.bounds
         if self.edges is not None:
             return (low, *self.edges)
-        if high - low >= MOST_CELLS:
-            raise self.refusal(f"more than {MOST_CELLS:,} cells; declare edges or a width")
-        return tuple(range(low, high + 1))
+        return (low,) if self.crowded else tuple(range(low, high + 1))
 
     @cached_property
     def intervals(self) -> tuple[Interval, ...]:

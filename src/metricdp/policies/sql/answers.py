@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -78,8 +79,10 @@ class AnswerReader:
         """An aggregate, or arithmetic of aggregates and numbers; of columns of the answers, where they have names."""
         from sqlglot import exp
 
-        signs = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+        signs = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Pow: "power"}
+        several = {exp.Greatest: "greatest", exp.Least: "least"}
         functions: dict[Any, Any] = {exp.Abs: "abs", exp.Sqrt: "sqrt", exp.Floor: "floor", exp.Ceil: "ceil"}
+        functions |= {exp.Exp: "exp", exp.Ln: "ln"}
         if isinstance(node, exp.Paren):
             return self.expression(node.this, alias, named)
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -89,6 +92,9 @@ class AnswerReader:
         if type(node) in signs:
             sides = (self.expression(side, "", named) for side in (node.this, node.expression))
             return Combined(signs[type(node)], *sides)
+        if type(node) in several:
+            each = [self.expression(one, "", named) for one in (node.this, *node.expressions)]
+            return functools.reduce(functools.partial(Combined, several[type(node)]), each)
         if type(node) in functions:
             return Applied(functions[type(node)], self.expression(node.this, "", named))
         if isinstance(node, exp.Round):
@@ -117,7 +123,7 @@ class AnswerReader:
         if type(node) in both:
             sides = (self.judged(side, named) for side in (node.this, node.expression))
             return Combined(both[type(node)], *sides)
-        if isinstance(node, exp.Between):
+        if isinstance(node, exp.Between) and not node.args.get("symmetric"):
             value, low, high = (
                 self.expression(one, "", named) for one in (node.this, node.args["low"], node.args["high"])
             )

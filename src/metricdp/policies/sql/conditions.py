@@ -19,7 +19,7 @@ from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.joins import Joins, is_public
 from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import NamedColumn, Predicate, any_of, col, true_cells
-from metricdp.policies.sql.row_functions import RowReader, like_pattern
+from metricdp.policies.sql.row_functions import RowReader, instead_of, like_pattern
 
 __all__ = ["Conditions", "column_name"]
 
@@ -49,10 +49,17 @@ def _merged(column: Cells, compared: list[Any], cuts: Collection[Any] = ()) -> C
         wanted: set[Any] = {*days, *(day + dt.timedelta(days=1) for day in days)}
         rules |= {"zone": column.zone, "moments": column.moments}
     else:
-        numbers = [math.floor(Fraction(value)) for value in compared]
-        wanted = {*numbers, *(number + 1 for number in numbers), *(math.ceil(Fraction(value)) for value in compared)}
+        try:
+            exact = [Fraction(value) for value in compared]
+        except (TypeError, ValueError):
+            raise ArgumentError(f"column {column.name!r} is compared with numbers, such as 12 or 0.5") from None
+        numbers = [math.floor(value) for value in exact]
+        wanted = {*numbers, *(number + 1 for number in numbers), *map(math.ceil, exact)}
     wanted |= {*cuts}
-    edges: list[Any] = [start for start in column.starts[1:] if start in wanted]
+    if column.crowded:
+        edges: list[Any] = sorted(start for start in wanted if column.bounds[0] < start <= column.bounds[1])
+    else:
+        edges = [start for start in column.starts[1:] if start in wanted]
     return type(column)(column.name, column.bounds, edges=edges, **rules)
 
 
@@ -126,6 +133,11 @@ class Conditions:
             return any_of([self.read(part) for part in node.flatten()])
         if isinstance(node, exp.Not):
             return ~self.read(node.this)
+        if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):  # is [not] distinct from: null is like any other value
+            found = self.missing(node.this)
+            if not isinstance(node.expression, exp.Null):
+                found = self.read(exp.EQ(this=node.this.copy(), expression=node.expression.copy())) & ~found
+            return found if isinstance(node, exp.NullSafeEQ) else ~found
         if self._computes(node):
             return self._of_cells(node)
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
@@ -222,6 +234,9 @@ class Conditions:
         signs = {exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         sign = signs.get(type(node))
+        other = next((words for words in map(instead_of, node.walk()) if words), None)
+        if other is not None:
+            raise refuse(node, other)
         if node.find(exp.Column) is None and not node.find(exp.Query, exp.AggFunc):
             raise ArgumentError(f"{shown(node)}: this is the same for every record: leave it out")
         if sign is None:
@@ -278,7 +293,8 @@ class Conditions:
         name = column_name(node, self.policy)
         predicate = condition(col(name))
         cells = self.policy.column(name)
-        if isinstance(cells, NumberCells) and self.policy.metric(name).without_null().all_alike:
+        alike = isinstance(cells, NumberCells) and self.policy.metric(name).without_null().all_alike
+        if alike or cells.crowded:
             cells = _merged(cells, values)
         true_cells([cells], predicate)
         self.compared.setdefault(name, []).extend(values)
@@ -302,4 +318,10 @@ class Conditions:
                 raise ArgumentError(f"{shown(node)}: a day is written date '2024-01-31'") from None
         if isinstance(node, exp.Binary | exp.Paren | exp.Neg) and not node.find(exp.Column, exp.Query, exp.AggFunc):
             return _computed(node)
+        if (
+            isinstance(node, exp.Cast)
+            and isinstance(node.this, exp.Literal)
+            and node.is_type(*exp.DataType.TEMPORAL_TYPES)
+        ):
+            raise refuse(whole, "moments are counted by day: compare with a day, as in x >= date '2024-01-31'")
         raise refuse(whole, f"a column is compared with values, not with others; a condition is made of {_FORMS}")

@@ -17,6 +17,9 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "-": operator.sub,
     "*": operator.mul,
     "/": np.divide,
+    "power": np.float_power,
+    "least": np.minimum,
+    "greatest": np.maximum,
     "=": operator.eq,
     "<>": operator.ne,
     "<": operator.lt,
@@ -30,6 +33,8 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "-": operator.neg,
     "abs": np.abs,
     "sqrt": np.sqrt,
+    "exp": np.exp,
+    "ln": np.log,
     "floor": np.floor,
     "ceil": np.ceil,
     "not": np.logical_not,
@@ -100,7 +105,7 @@ class Combined(Expression):
 class Applied(Expression):
     """A function of one expression: rounded to ``places``, or what its name says."""
 
-    name: Literal["round", "-", "abs", "sqrt", "floor", "ceil", "not"]
+    name: Literal["round", "-", "abs", "sqrt", "exp", "ln", "floor", "ceil", "not"]
     inner: Expression
     places: int = 0
 

@@ -11,9 +11,9 @@ __all__ = ["parsed"]
 
 _OPERANDS = frozenset({"this", "expression", "expressions"})
 _PLAIN = """
-Abs Add And Anonymous Avg Boolean Ceil CountIf CovarPop CovarSamp Distinct EQ Filter Floor From GT GTE Having ILike Is
-LT LTE Like Lower Max Median Min Mod Month Mul NEQ Neg Not Null Nullif Offset Or Order Paren PercentileCont
-PercentileDisc Quarter RegrIntercept RegrR2 RegrSlope Sqrt Star Stddev StddevPop StddevSamp Sub Sum TableAlias Trim
+Abs Add And Anonymous Avg Boolean Ceil CountIf CovarPop CovarSamp Distinct EQ Exp Filter Floor From GT GTE Having ILike
+Is LT LTE Like Ln Lower Max Median Min Mod Month Mul NEQ Neg Not Null Nullif Offset Or Order Paren PercentileCont
+PercentileDisc Pow Quarter RegrIntercept RegrR2 RegrSlope Sqrt Star Stddev StddevPop StddevSamp Sub Sum TableAlias Trim
 Tuple Upper Variance VariancePop Where WithinGroup Year Day Left Right Length
 """
 _READ = {
@@ -33,9 +33,11 @@ _READ = {
     "DateTrunc": _OPERANDS | {"unit"},
     "Div": _OPERANDS | {"typed", "safe"},
     "Extract": _OPERANDS,
+    "Greatest": _OPERANDS | {"ignore_nulls"},
     "If": _OPERANDS | {"true", "false"},
     "In": _OPERANDS | {"query", "field", "unnest"},
     "Join": _OPERANDS | {"on", "using", "side", "kind", "method"},
+    "Least": _OPERANDS | {"ignore_nulls"},
     "Limit": _OPERANDS,
     "Literal": _OPERANDS | {"is_string"},
     "Ordered": _OPERANDS | {"desc", "nulls_first"},

@@ -18,7 +18,7 @@ from metricdp.errors import ArgumentError
 from metricdp.policies.sql.days import PARTS, as_day, minus, plus, span_of, truncated
 from metricdp.policies.sql.nodes import number_of, shown
 
-__all__ = ["RowReader", "Value", "like_pattern"]
+__all__ = ["RowReader", "Value", "instead_of", "like_pattern"]
 
 Value = Any
 """None, or a truth value, text, an exact number, a day or a moment."""
@@ -30,6 +30,32 @@ _KNOWN = (
     "quarter, day, extract, date_trunc, interval '30 days', coalesce, nullif, case, if, comparisons, in, between, like "
     "and is null"
 )
+
+
+_INSTEAD = {
+    **dict.fromkeys(("datediff", "date_diff", "timestampdiff", "age"), "write x - date '2024-01-31', in days"),
+    **dict.fromkeys(("dateadd", "date_add", "datesub", "date_sub", "timestampadd"), "write x + interval '30 days'"),
+    **dict.fromkeys(("startswith", "starts_with"), "write x like 'a%'"),
+    **dict.fromkeys(("contains", "strposition", "instr"), "write x like '%a%'"),
+    **dict.fromkeys(
+        ("regexplike", "regexp_matches", "similarto", "replace", "escape"), "write like, or x in ('a', 'b')"
+    ),
+    **dict.fromkeys(("date_part", "datepart"), "write extract(month from x)"),
+    **dict.fromkeys(("week", "weekofyear"), "write extract(week from x)"),
+    **dict.fromkeys(("dayofweek", "weekday", "dayofweekiso", "dayname"), "write extract(dow from x), 0 for Sunday"),
+    **dict.fromkeys(
+        ("strftime", "timetostr", "tochar", "to_char", "date_format", "monthname"), "write year(x), month(x)"
+    ),
+    **dict.fromkeys(("currentdate", "currenttimestamp", "now", "today"), "write the day, as date '2024-01-31'"),
+}
+"""What to write in place of functions that are not known, by sqlglot's name."""
+
+
+def instead_of(node: Any) -> str | None:
+    """What to write in place of a function that is not known; None of all others."""
+    from sqlglot import exp
+
+    return _INSTEAD.get(str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key)
 
 
 def _divided(one: Value, two: Value) -> Value:
@@ -181,7 +207,7 @@ class RowReader:
             return found
         if name in _STRICT:
             return _strict(_STRICT[name], [self._read(one) for one in _arguments(node)])
-        raise ArgumentError(f"{shown(node)}: of values of one column, these are computed: {_KNOWN}")
+        return self._unknown(node)
 
     def _special(self, node: Any) -> Function | None:
         from sqlglot import exp
@@ -260,7 +286,9 @@ class RowReader:
         return self._unknown(node) if begin is None else _strict(begin, [self._read(node.this)])
 
     def _unknown(self, node: Any) -> Function:
-        raise ArgumentError(f"{shown(node)}: of values of one column, these are computed: {_KNOWN}")
+        raise ArgumentError(
+            f"{shown(node)}: {instead_of(node) or f'of values of one column, these are computed: {_KNOWN}'}"
+        )
 
 
 def _refuse_whole(node: Any) -> None:

@@ -262,6 +262,11 @@ def _groups(
         meant, name = _meant(item, statement)
         if isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star) and not is_public(meant):
             name = column_name(meant, policy)
+            if policy.column(name).crowded:
+                raise ArgumentError(
+                    f"group by {shown(item)}: it has more values than can be groups each: let the policy count it by "
+                    f"count_by = 1000, or write case when {name} < 1000 then 'low' else 'high' end"
+                )
         elif isinstance(meant, exp.Case | exp.If) and _names_groups(meant):
             name = name or shown(meant)
             bands[name] = conditions.band(meant, name)

@@ -66,6 +66,11 @@ class Universe:
         twice = sorted({name for name in folded if folded.count(name) > 1})
         if twice:  # engines differ on whether capitals count
             raise PolicyError([f"column {name!r} stands twice; capitals do not count" for name in twice])
+        for column in self.columns:
+            if column.crowded:
+                raise column.refusal(
+                    f"more than {MOST_CELLS:,} values, and each would be a cell: declare count_by = 1000, or edges"
+                )
         if capacity is not None and (isinstance(capacity, bool) or not isinstance(capacity, int) or capacity < 1):
             raise PolicyError(["capacity is the greatest number of records there can be"])
         if capacity is not None and len(self.columns) == 1 and None in self.columns[0].points:

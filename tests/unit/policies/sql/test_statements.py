@@ -159,7 +159,7 @@ def test_conditions(text, predicate):
         ("select count(*) where age = pay", "not with others"),
         ("select count(*) where age > random()", "not with others"),
         ("select count(*) where age > 1 / 3.0", "no end of decimals"),
-        ("select count(*) where day > current_date", "not with others"),
+        ("select count(*) where day > current_date", "write the day"),
         ("select count(*) where day > date '2024-01-31' + interval '12 hours'", "these are computed"),
         ("select count(*) where day + day > date '2024-01-31'", "days with days"),
         ("select count(*) where age > (select 1)", "not with others"),
@@ -238,6 +238,52 @@ def test_values_are_computed_before_they_are_compared(written, plain):
     )
     assert one.tolist() == two.tolist()
     assert 0 < one.sum() < len(one)
+
+
+def test_functions_of_noisy_answers():
+    select = read_select(
+        "select greatest(count(*) - 12, 0, 1) as a, least(avg(age), 3) as b, power(sum(age), 2) as c, "
+        "exp(ln(count(*))) as d",
+        POLICY,
+    )
+    values = {"count(*)": 10.0, "avg(age)": 4.0, "sum(age)": 5.0}
+    found = [float(one.of([values[each.name] for each in select.aggregates])) for one in select.shown]
+    assert found == pytest.approx([1, 3, 25, 10])
+    with pytest.raises(ArgumentError, match="having"):
+        read_select("select sex, count(*) from t group by sex having count(*) between symmetric 9 and 1", POLICY)
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("pay is distinct from 3", "pay <> 3 or pay is null"),
+        ("pay is not distinct from 3", "pay = 3"),
+        ("pay is distinct from null", "pay is not null"),
+        ("sex is distinct from 'F'", "sex <> 'F'"),
+    ],
+)
+def test_null_like_any_other_value(written, plain):
+    every = Universe([POLICY.column("pay"), POLICY.column("sex")])
+    asked = [read_select(f"select count(*) from t where {each}", POLICY) for each in (written, plain)]
+    one, two = (every.where(each.where) for each in asked)
+    assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("date_diff('day', date '2024-01-01', day) > 9", "write x - date '2024-01-31', in days"),
+        ("day >= timestamp '2024-01-31 00:00:00'", "compare with a day"),
+        ("starts_with(sex, 'F')", "write x like 'a%'"),
+        ("day < current_date", "write the day"),
+        ("date_part('month', day) = 2", "write extract(month from x)"),
+        ("regexp_matches(sex, '^F')", "write like"),
+    ],
+)
+def test_refused_functions_say_what_to_write(condition, words):
+    with pytest.raises(ArgumentError) as caught:
+        read_select(f"select count(*) from t where {condition}", POLICY)
+    assert words in str(caught.value)
 
 
 def test_bands():

@@ -13,14 +13,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from metricdp.errors import ArgumentError, DataError, MetricDPError, OutOfDomainError, UnsupportedMetricError
+from metricdp.errors import (
+    ArgumentError,
+    DataError,
+    MetricDPError,
+    OutOfDomainError,
+    PolicyError,
+    UnsupportedMetricError,
+)
 from metricdp.exact import seeded
 from metricdp.metrics import records
 from metricdp.policies import Policy
+from metricdp.policies.cells import ordered
 from metricdp.queries.select.asking import Asking, ask
 from metricdp.queries.select.percentiles import percentile_of_counts
 from metricdp.queries.select.stored_answers import stored, taken_up
 from metricdp.queries.single.aggregates import Percentile
+from metricdp.queries.universes.universe import Universe
 from tests.attacks.ranks import tally_of
 
 COLUMNS = """
@@ -626,3 +635,49 @@ csv.zoned = {"false" if zone is None else "true"}
     assert [tally.values.tolist() for tally in median.tallies(tmp_path / "t.csv", None)] == [
         [0, 1 if zone is None else 2]
     ]
+
+
+@pytest.mark.parametrize("metric", ['metric = "1 discrete"', "within = 3"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "select count(*), sum(x) from t",
+        "select count(*) from t where x > 2 and x <> 5",
+        "select count(*) from t where x between 1.5 and 4 or x is null",
+        "select sum(x), count(x) from t where x in (0, 3, 9)",
+        "select case when x < 3 then 'low' when x < 7 then 'mid' else 'high' end b, count(*) from t group by b",
+        "select avg(case when x >= 4 then x end) from t",
+        "select median(x) from t where x < 6",
+    ],
+)
+def test_integers_too_many_to_list_are_cut_where_they_are_compared(monkeypatch, question, metric):
+    """With the same noise and the same truth as where each is a cell; cents could not be asked."""
+    text = f"""
+format = 2
+records = 12
+columns.x = {{type = "integer", bounds = [0, 9], {metric}, missing = "secret", missing_distance = 4}}
+"""
+    table = pa.table({"x": [0, 1, 1, 2, 3, 5, 5, 7, 8, 9, None, 9]})
+    found = []
+    for most in (ordered.MOST_CELLS, 5):
+        monkeypatch.setattr(ordered, "MOST_CELLS", most)
+        asking = Asking.of(question, Policy.parse(text).askable)
+        linear = [] if asking.linear is None else [asking.linear.allocate().scales, asking.linear.truth(table, None)]
+        percentiles = [(one.truth(table, None), one.leaving, one.reach) for one in asking.percentiles.values()]
+        found.append((asking.division.labels, linear, percentiles))
+    assert found[0] == found[1]
+
+
+def test_integers_too_many_to_list_are_no_groups():
+    policy = Policy.parse("""
+format = 2
+records = 9
+columns.pay = {type = "integer", bounds = [0, 5000000], metric = "1 discrete", missing = "refuse"}
+""")
+    for question in ("select pay, count(*) from t group by pay", "select count(distinct pay) from t"):
+        with pytest.raises(ArgumentError, match="count_by"):
+            Asking.of(question, policy.askable)
+    with pytest.raises(PolicyError, match="count_by = 1000"):
+        Universe([policy.askable.column("pay")])
+    with pytest.raises(ArgumentError, match="compared with numbers"):
+        Asking.of("select count(*) from t where pay > 'much'", policy.askable)
