@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import math
 import os
 import time
 import urllib.error
@@ -19,11 +20,13 @@ from typing import Any, BinaryIO, TypeVar
 
 from metricdp.errors import ArgumentError, FileError, MetricDPError, ServiceError
 from metricdp.sources.whole_files import appearing, check_output
+from metricdp.visible import LONGEST_NAME, visible
 
 __all__ = ["Client"]
 
 Made = TypeVar("Made")
 _TRIES, _PART = 4, 1 << 20
+_LONGEST_LINE, _MOST_LINES = 1000, 100
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,19 @@ class Client:
     def __post_init__(self) -> None:
         if not (isinstance(self.url, str) and self.url.startswith(("http://", "https://"))):
             raise ArgumentError("the url of a service begins with http:// or https://")
+        if not _has_host(self.url):
+            raise ArgumentError("the url of a service names a host, such as http://127.0.0.1:8787")
         _refuse_unprintable(self.token, "a token")
+        for name, value, least in (("timeout", self.timeout, "above"), ("pause", self.pause, "from")):
+            number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+            if not (0 <= number < math.inf and (number or least == "from")):
+                raise ArgumentError(f"{name} is a number of seconds {least} 0")
 
     def release(self, mechanism: str, subject: str, secrets: list[Any], *, key: str | None = None) -> list[Any]:
         """Release secrets of one subject; under a ``key``, the same request again gives the same answer and is free."""
         body = {"mechanism": mechanism, "subject": subject, "secrets": secrets}
         released = self._call("POST", "/release", body, key).get("released")
-        if not isinstance(released, list):
+        if not isinstance(released, list) or len(released) != len(secrets):
             raise _not_ours()
         return released
 
@@ -195,9 +204,19 @@ def _not_ours() -> ServiceError:
 def _told(error: urllib.error.HTTPError) -> ServiceError:
     try:
         told = json.load(error)["error"]
-        return ServiceError(error.code, told["kind"], told["message"])
-    except (ValueError, KeyError, TypeError):
+        lines = "\n".join(visible(line, _LONGEST_LINE) for line in told["message"].splitlines()[:_MOST_LINES])
+        return ServiceError(error.code, visible(told["kind"], LONGEST_NAME), lines)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, http.client.HTTPException):
         return ServiceError(error.code, "Unknown", "the service answered with an error")
+
+
+def _has_host(url: str) -> bool:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        _ = parts.port
+        return bool(parts.hostname) and bool((parts.hostname or "").encode("idna"))
+    except ValueError:
+        return False
 
 
 def _refuse_unprintable(text: str, what: str) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import socket
 import threading
 
@@ -70,6 +71,52 @@ def test_an_answer_without_what_was_asked():
     reply = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"result":{}}'
     with answering(reply) as (url, _), pytest.raises(ServiceError, match="no service of metricdp"):
         Client(url, "token", timeout=5).release("place", "rider", [1])
+
+
+@pytest.mark.parametrize("released", [[], [[1.0, 2.0], [3.0, 4.0]], "no list"])
+def test_as_many_releases_as_secrets_or_none(released):
+    with answering(told({"released": released})) as (url, _), pytest.raises(ServiceError, match="no service"):
+        Client(url, "token", timeout=5).release("place", "rider", [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    "error", [{"kind": 5, "message": [1]}, {"kind": "K"}, "text", None, {"kind": "K", "message": 1}]
+)
+def test_errors_of_another_form_are_unknown(error):
+    content = json.dumps({"error": error}).encode()
+    reply = b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
+    with answering(reply) as (url, _), pytest.raises(ServiceError) as caught:
+        Client(url, "token", timeout=5).balance()
+    assert (caught.value.status, caught.value.kind) == (400, "Unknown")
+
+
+def test_what_a_service_says_steers_no_terminal():
+    content = json.dumps({"error": {"kind": "K\x1b[2J", "message": "one\u202e\ntwo" + "x" * 10_000}}).encode()
+    reply = b"HTTP/1.1 400 Bad\r\nContent-Length: %d\r\n\r\n%b" % (len(content), content)
+    with answering(reply) as (url, _), pytest.raises(ServiceError) as caught:
+        Client(url, "token", timeout=5).balance()
+    said = str(caught.value)
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    assert "\ntwo" in said, "lines stay lines"
+    assert len(said) < 2000
+
+
+@pytest.mark.parametrize(
+    "url", ["http://", "http://[::1", "http://127.0.0.1:99999999", f"http://{'a' * 300}", "http://:80"]
+)
+def test_an_address_without_a_host_is_refused(url):
+    with pytest.raises(ArgumentError, match="names a host"):
+        Client(url, "token")
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"timeout": 0}, {"timeout": -1}, {"timeout": "1"}, {"timeout": math.nan}, {"timeout": None}, {"pause": -1}],
+)
+def test_times_that_cannot_be_are_refused(named):
+    with pytest.raises(ArgumentError, match="seconds"):
+        Client("http://127.0.0.1:1", "token", **named)
 
 
 def told(result):
