@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metricdp.errors import ColumnError
+from metricdp.exact import seeded
 from metricdp.policies import Policy
 from metricdp.queries.select.people import check_people
 from metricdp.tables import sanitize
@@ -129,6 +130,26 @@ def test_dictionaries_tell_neither_the_order_nor_the_division(tmp_path, order, e
         assert released["word"].num_chunks == 1
         found.add(tuple(released["word"].chunk(0).dictionary.to_pylist()))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("kind", ["boolean", "integer", "category"])
+def test_pieces_without_rows_show_nowhere(kind):
+    """From the same bits, a table and the same one beside empty pieces have the same buffers; a mask came or did not."""
+    rest = {
+        "boolean": "epsilon = 1",
+        "integer": "within = 1\nbounds = [0, 3]",
+        "category": "values = ['a']\nepsilon = 1",
+    }
+    values = {"boolean": [True] * 9, "integer": [1] * 9, "category": ["a"] * 9}[kind]
+    policy = Policy.parse(f"format = 2\n[columns.x]\ntype = '{kind}'\n{rest[kind]}\n[rows]\norder = 'public'")
+    whole = pa.array(values)
+    found = set()
+    for pieces in ([whole], [whole.slice(0, 0), whole], [whole, whole.slice(0, 0), whole.slice(0, 0)]):
+        for seed in range(9):
+            with seeded(seed):
+                (piece,) = sanitize(pa.table({"x": pa.chunked_array(pieces)}), policy).table["x"].chunks
+            found.add((seed, tuple(None if buffer is None else bytes(buffer) for buffer in piece.buffers())))
+    assert len(found) == 9
 
 
 def test_more_words_than_a_dictionary_can_number_are_named(tmp_path):

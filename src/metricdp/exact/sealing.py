@@ -131,6 +131,8 @@ class Digests:
         return state
 
     def _encrypted(self, blocks: Words, kind: bytes) -> Words:
+        if not blocks.size:  # of nothing there is no view
+            return blocks
         key = hashlib.sha512(self._secret + kind).digest()[:32]
         encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
         into = np.empty(blocks.size * 8 + _BLOCK, dtype=np.uint8)

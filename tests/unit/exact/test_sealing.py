@@ -57,6 +57,13 @@ def test_integers(dtype):
         assert row.tobytes() == aes(b"integers", (value % 2**64).to_bytes(8, "little") + bytes(8))
 
 
+def test_of_nothing_there_are_no_digests():
+    """A batch without rows, or whose rows are all nobody's."""
+    nothing = np.zeros(0, dtype=np.int64)
+    assert Digests(SECRET).of_integers(nothing).shape == (0, 2)
+    assert Digests(SECRET).of_texts(nothing.astype(np.uint8), np.zeros(1, dtype=np.int64)).shape == (0, 2)
+
+
 def test_keys_are_never_the_same_nor_a_seeds():
     values = np.arange(4)
     with mdp.seeded(1):

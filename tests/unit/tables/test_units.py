@@ -66,6 +66,23 @@ def test_collisions_of_a_word_are_told_apart():
     assert sorted(owned.over(3)) == []
 
 
+@pytest.mark.parametrize("arrow", [pa.int64(), pa.string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+@pytest.mark.parametrize("missing", ["refuse", "drop"])
+def test_batches_without_rows(tmp_path, arrow, missing):
+    """As an Arrow table has whose chunks are empty; or of rows that are all nobody's."""
+    unit = Person("who", rows=1, excess="cut", missing=missing)
+    column = pa.chunked_array([pa.array([], pa.string()).cast(arrow), pa.array(["1", "1", "2"]).cast(arrow)])
+    batches = [pa.record_batch([chunk, pa.array(range(len(chunk)))], ["who", "row"]) for chunk in column.chunks]
+    if missing == "drop":
+        batches.append(pa.record_batch([pa.nulls(2, arrow), pa.array([3, 4])], ["who", "row"]))
+
+    def read(columns):
+        return iter([batch if columns is None else batch.select(columns) for batch in batches])
+
+    source = OpenTable(batches[0].schema, None, read)
+    assert len(kept(source, unit, tmp_path, 100)) == 2
+
+
 def test_a_word_of_a_dictionary_that_is_missing(tmp_path):
     words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a", None]))
     table = pa.table({"who": words})

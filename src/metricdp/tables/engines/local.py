@@ -172,6 +172,8 @@ def _in_parallel(plan: Sanitizer, batches: Iterator[pa.RecordBatch]) -> Iterator
     with ThreadPoolExecutor(workers) as pool:
         try:
             for batch in batches:
+                if not batch.num_rows:  # what is put together with nothing may be laid out in another way
+                    continue
                 context = contextvars.copy_context()  # so that a thread draws from the source in force here
                 waiting.append(pool.submit(context.run, as_one_of_many, partial(plan.apply, batch, first_row)))
                 first_row += batch.num_rows
