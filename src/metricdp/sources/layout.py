@@ -74,10 +74,20 @@ def in_one_piece(table: pa.Table) -> pa.Table:
 
 
 def _whole(name: str, column: pa.ChunkedArray) -> Any:
+    if column.num_chunks == 1:
+        return _without_mask(column.chunk(0))
     try:
-        return column if column.num_chunks <= 1 else column.combine_chunks()
+        return column.combine_chunks()
     except pa.ArrowException:
         raise too_many_words(name, column.type) from None
+
+
+def _without_mask(array: pa.Array) -> pa.Array:
+    """The same without a mask of nulls where there are none, as what is put together of several pieces has none."""
+    if array.null_count or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
+        return array
+    mask, *held = array.buffers()
+    return array if mask is None else pa.Array.from_buffers(array.type, len(array), [None, *held], 0, array.offset)
 
 
 def too_many_words(name: str, arrow: pa.DataType) -> ColumnError:
