@@ -14,7 +14,7 @@ from metricdp.policies.cells.listed import CategoryCells
 from metricdp.policies.cells.ordered import IntegerCells, NumberCells
 from metricdp.policies.sql.cell_functions import CellCondition, CellFunction
 from metricdp.policies.sql.conditions import Conditions, column_name
-from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression
+from metricdp.policies.sql.expressions import Applied, Asked, Combined, Constant, Expression, Overall
 from metricdp.policies.sql.joins import is_public
 from metricdp.policies.sql.nodes import number_of, refuse, shown
 from metricdp.policies.sql.predicates import Predicate
@@ -69,11 +69,13 @@ class AnswerReader:
 
     Attributes:
         found: the aggregates so far.
+        windows: totals of their answers over groups; see `Kept`.
     """
 
     def __init__(self, policy: Askable, conditions: Conditions, groups: tuple[str, ...]) -> None:
         self.policy, self.conditions, self.groups = policy, conditions, groups
         self.found: list[Aggregate] = []
+        self.windows: list[tuple[int, tuple[int, ...]]] = []
 
     def expression(self, node: Any, alias: str = "", named: Mapping[str, Expression] | None = None) -> Expression:
         """An aggregate, or arithmetic of aggregates and numbers; of columns of the answers, where they have names."""
@@ -105,10 +107,29 @@ class AnswerReader:
             return self.expression(node.this, "", named)  # an answer is a number, whatever it is called
         if named is not None and isinstance(node, exp.Column) and node.name.casefold() in named:
             return named[node.name.casefold()]
+        if isinstance(node, exp.Window):
+            return self._window(node)
         plain = rewritten(node, self.policy)
         if plain is not None:
             return self.expression(plain, alias, named)
         return Asked(self._place(self._aggregate(node, alias)))
+
+    def _window(self, node: Any) -> Expression:
+        """``sum(count(*)) over (partition by x)``: the total of noisy answers over groups, which costs nothing."""
+        from sqlglot import exp
+
+        more = any(value for key, value in node.args.items() if key not in ("this", "partition_by", "over"))
+        inner = node.this.this if isinstance(node.this, exp.Sum) else None
+        if more or not isinstance(inner, exp.Count | exp.Sum):
+            raise refuse(node, "")
+        added, groups = self.expression(inner), [name.casefold() for name in self.groups]
+        names = [
+            one.name.casefold() if isinstance(one, exp.Column) else "" for one in node.args.get("partition_by") or ()
+        ]
+        if not isinstance(added, Asked) or not set(names) <= set(groups):
+            raise refuse(node, "")
+        self.windows.append((added.place, tuple(groups.index(name) for name in names)))
+        return Overall(len(self.windows) - 1)
 
     def judged(self, node: Any, named: Mapping[str, Expression]) -> Expression:
         """A condition on noisy answers, after ``having``."""

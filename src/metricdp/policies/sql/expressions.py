@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["Applied", "Asked", "Combined", "Constant", "Expression", "Kept", "Shown"]
+__all__ = ["Applied", "Asked", "Combined", "Constant", "Expression", "Kept", "Overall", "Shown"]
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -81,6 +81,21 @@ class Asked(Expression):
     def asked(self) -> frozenset[int]:
         """Its own."""
         return frozenset({self.place})
+
+
+@dataclass(frozen=True)
+class Overall(Expression):
+    """A total of groups, which stands after the answers of a group, the last total first; see `Kept`."""
+
+    place: int
+
+    def of(self, answers: Sequence[Any]) -> Any:
+        """The total."""
+        return answers[-1 - self.place]
+
+    def asked(self) -> frozenset[int]:
+        """Its own, from the end."""
+        return frozenset({-1 - self.place})
 
 
 @dataclass(frozen=True)
@@ -155,6 +170,8 @@ class Kept:
         limit: how many are shown at most; None for all.
         offset: how many are passed over first.
         totals: whether the totals of groups that begin alike are shown, too.
+        windows: of ``sum(count(*)) over (partition by x)`` the place of the answer that is added up, and of the columns
+            of the groups by which: over all groups that ``having`` leaves, before any limit.
     """
 
     having: Expression | None = None
@@ -162,6 +179,11 @@ class Kept:
     limit: int | None = None
     offset: int = 0
     totals: bool = False
+    windows: tuple[tuple[int, tuple[int, ...]], ...] = ()
+
+    def left(self, answers: Sequence[Sequence[float]]) -> list[int]:
+        """The places of the groups that ``having`` leaves."""
+        return [k for k, row in enumerate(answers) if self.having is None or bool(self.having.of(row))]
 
     def places(self, labels: Sequence[tuple[str, ...]], answers: Sequence[Sequence[float]]) -> list[int]:
         """The places of the groups that are shown, in order.
@@ -169,7 +191,7 @@ class Kept:
         >>> Kept(order=((Asked(0), True),), limit=2).places([("a",), ("b",), ("c",)], [[1.0], [3.0], [2.0]])
         [1, 2]
         """
-        found = [k for k in range(len(labels)) if self.having is None or bool(self.having.of(answers[k]))]
+        found = self.left(answers)
         for key, downward in reversed(self.order):
             if isinstance(key, int):  # the cells of a column have the order of the policy, in which groups come
                 ranks = {label: rank for rank, label in enumerate(dict.fromkeys(group[key] for group in labels))}

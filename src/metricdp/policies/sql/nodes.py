@@ -19,7 +19,8 @@ def refuse(node: Any, instead: str) -> ArgumentError:
         return ArgumentError(f"{text}: a percentile is written percentile(x, 0.9)")
     if isinstance(node, exp.Window):
         return ArgumentError(
-            f"{text}: no windows: ask for the groups, by group by, and compute with their answers, which costs nothing"
+            f"{text}: no windows but sum(count(*)) over () and sum(sum(x)) over (partition by y), beside group by y: "
+            "ask for the groups, and compute with their answers, which costs nothing"
         )
     if isinstance(node, exp.Filter):
         return ArgumentError(f"{text}: no filter here; put the condition into where, the columns into group by")

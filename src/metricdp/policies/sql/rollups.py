@@ -31,12 +31,14 @@ def grouped_items(items: Sequence[Any]) -> tuple[list[Any], bool]:
     return list(items), False
 
 
-def check_totals(aggregates: Sequence[Any]) -> None:
-    """Refuse totals of what cannot be added up.
+def check_totals(aggregates: Sequence[Any], windows: Sequence[Any]) -> None:
+    """Refuse totals of what cannot be added up, and totals of totals.
 
     Raises:
         ArgumentError: with what to write instead.
     """
+    if windows:
+        raise ArgumentError("rollup adds up groups, and so does over (..): ask for one of the two")
     for one in aggregates:
         if one.kind not in ("count", "sum"):
             raise ArgumentError(

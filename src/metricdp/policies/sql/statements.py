@@ -134,13 +134,11 @@ class Select:
             "conditions of single answers": any(one.only is not None for one in self.aggregates),
             "variances, correlations and slopes": any(one.kind == "moment" for one in self.aggregates),
             "numbers of distinct values": any(one.kind == "distinct" for one in self.aggregates),
-            "totals of groups": self.kept.totals,
+            "totals of groups": self.kept.totals or bool(self.kept.windows),
         }
         for words, there in more.items():
             if there:
-                raise ArgumentError(
-                    f"{words}: not here; ask for {_PLAIN}, perhaps by group, and compute the rest from it"
-                )
+                raise ArgumentError(f"{words}: not here; ask for {_PLAIN}, perhaps by group, and compute the rest")
 
 
 def read_select(text: str, policy: Askable, public: Mapping[str, PublicTable] | None = None) -> Select:
@@ -217,7 +215,7 @@ def _select(statements: list[Any], text: str, policy: Askable, joins: Joins) -> 
     shown_columns = tuple(_shown(statement, answers, groups, grouped))
     kept = _kept(statement, answers, shown_columns, groups)
     if kept.totals:
-        check_totals(answers.found)
+        check_totals(answers.found, kept.windows)
     return Select(
         tuple(answers.found),
         where,
@@ -263,10 +261,7 @@ def _groups(
         if isinstance(meant, exp.Column) and not isinstance(meant.this, exp.Star) and not is_public(meant):
             name = column_name(meant, policy)
             if policy.column(name).crowded:
-                raise ArgumentError(
-                    f"group by {shown(item)}: it has more values than can be groups each: let the policy count it by "
-                    f"count_by = 1000, or write case when {name} < 1000 then 'low' else 'high' end"
-                )
+                raise ArgumentError(f"group by {name}: too many values: declare count_by = 1000, or write a case")
         elif isinstance(meant, exp.Case | exp.If) and _names_groups(meant):
             name = name or shown(meant)
             bands[name] = conditions.band(meant, name)
@@ -362,7 +357,14 @@ def _kept(statement: exp.Select, answers: Any, columns: tuple[Shown, ...], group
         keys.append((_key(item.this, statement, answers, named, groups), bool(item.args.get("desc"))))
     group = statement.args.get("group")
     totals = group is not None and grouped_items(group.expressions)[1]
-    return Kept(judged, tuple(keys), _whole(statement, "limit"), _whole(statement, "offset") or 0, totals)
+    return Kept(
+        judged,
+        tuple(keys),
+        _whole(statement, "limit"),
+        _whole(statement, "offset") or 0,
+        totals,
+        tuple(answers.windows),
+    )
 
 
 def _key(node: Any, statement: exp.Select, answers: Any, named: dict[str, Expression], groups: Any) -> Expression | int:

@@ -15,7 +15,7 @@ from metricdp.errors import ArgumentError
 from metricdp.policies.sql.expressions import Asked, Expression
 from metricdp.policies.sql.statements import Aggregate
 from metricdp.queries.select.amounts import Amount
-from metricdp.queries.select.rolled_up import rolled_up
+from metricdp.queries.select.rolled_up import rolled_up, total_bar
 from metricdp.queries.select.spreads import spread
 from metricdp.queries.select.table_answers import TableAnswer, TableAnswers
 from metricdp.queries.select.totals import bounds_of
@@ -45,6 +45,9 @@ def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
         tuple(None if amount in asking.public_counts else amount for amount in asking.amounts_of(one, 0))
         for one in select.aggregates
     ]
+    if select.kept.windows:
+        rows = _with_totals(asking, labels, rows)
+        made_of += [()] * len(select.kept.windows)
     computed = tuple(tuple(_answer(one.inner, row, made_of) for one in select.shown) for row in rows)
     places: Sequence[int] = range(len(labels))
     if select.kept.having is not None or select.kept.order or select.kept.limit is not None or select.kept.offset:
@@ -52,6 +55,24 @@ def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
     shown = tuple(computed[place] for place in places)
     found = TableAnswers(select, policy, tuple(labels[place] for place in places), shown, *rest)
     return found if shown == asked[1] else replace(found, asked=asked)
+
+
+def _with_totals(asking: Asking, labels: Sequence[tuple[str, ...]], rows: Rows) -> Rows:
+    """The rows with the totals that they ask for after them, the last total first."""
+    kept, every = asking.select.kept, range(len(rows))
+    left = kept.left([[_number(one.value) for one in row] for row in rows])
+    totals: list[list[TableAnswer]] = [[] for _ in every]
+    for place, by in kept.windows:
+        known = None if by or kept.having is not None else asking.public_total(asking.select.aggregates[place])
+        parts: dict[tuple[str, ...], list[TableAnswer]] = {}
+        for group in left:
+            parts.setdefault(tuple(labels[group][at] for at in by), []).append(rows[group][place])
+        for group in every:
+            own = parts.get(tuple(labels[group][at] for at in by), [])
+            value = math.fsum(_number(one.value) for one in own) if known is None else known
+            bar = total_bar(one.error_bar for one in own) if known is None else 0.0
+            totals[group].insert(0, TableAnswer(value, bar, any(one.tells for one in own) or known is not None))
+    return tuple((*row, *added) for row, added in zip(rows, totals, strict=True))
 
 
 def asked_names(answers: TableAnswers) -> tuple[str, ...]:

@@ -681,3 +681,45 @@ columns.pay = {type = "integer", bounds = [0, 5000000], metric = "1 discrete", m
         Universe([policy.askable.column("pay")])
     with pytest.raises(ArgumentError, match="compared with numbers"):
         Asking.of("select count(*) from t where pay > 'much'", policy.askable)
+
+
+def test_totals_over_groups_cost_nothing():
+    policy = Policy.parse("""
+format = 2
+records = 10
+[columns]
+sex = {type = "category", values = ["F", "M"], epsilon = 9000, missing = "refuse"}
+age = {type = "integer", bounds = [0, 3], metric = "9000 discrete", missing = "refuse"}
+""")
+    table = pa.table({"sex": ["F"] * 6 + ["M"] * 4, "age": [0, 0, 1, 1, 1, 3, 0, 2, 2, 2]})
+    question = "select sex, age, count(*) / sum(count(*)) over ({}) as part from t group by sex, age {}"
+    for over, more, parts in [
+        ("", "", [0.2, 0.3, 0, 0.1, 0.1, 0, 0.3, 0]),
+        ("partition by sex", "", [2 / 6, 3 / 6, 0, 1 / 6, 1 / 4, 0, 3 / 4, 0]),
+        ("", "having count(*) > 1.5 order by part desc limit 2", [3 / 8, 3 / 8]),
+    ]:
+        asking = Asking.of(question.format(over, more), policy.askable)
+        plain = Asking.of("select sex, age, count(*) from t group by sex, age", policy.askable)
+        assert asking.guarantee == plain.guarantee
+        answers = asking.answer(table)
+        assert [one.value for one in answers["part"]] == pytest.approx(parts, abs=0.01)
+        assert taken_up(asking, stored(answers)).found == answers.found
+    whole = Asking.of("select sum(count(*)) over () as n from t group by sex", policy.askable).answer(table)
+    assert [(one.value, one.error_bar) for one in whole["n"]] == [(10, 0)] * 2, "the number of all records is public"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "count(*) over (partition by sex)",
+        "rank() over (order by count(*))",
+        "sum(count(*)) over (order by age)",
+        "sum(count(*)) over (partition by pay)",
+        "sum(avg(age)) over ()",
+    ],
+)
+def test_other_windows_are_refused(asked):
+    column = {"type": "integer", "bounds": [0, 3], "epsilon": 1, "missing": "refuse"}
+    policy = Policy.of({"format": 2, "records": 9, "columns": {"sex": column, "age": column, "pay": column}})
+    with pytest.raises(ArgumentError, match=r"sum\(count\(\*\)\) over \(\)"):
+        Asking.of(f"select sex, {asked} as n from t group by sex, age", policy.askable)
