@@ -71,6 +71,8 @@ def audit(
     >>> evidence.holds, 0.8 < evidence.scale_at_least <= 1
     (True, True)
     """
+    if isinstance(events, (str, bytes)) or not isinstance(events, (Iterable, type(None))):
+        raise ArgumentError("events are several: write events=['z > 3']")
     return run(mechanism, pairs, metric, confidence, samples, time_limit, tuple(events or ()), progress, Plan())
 
 
@@ -90,10 +92,14 @@ def run(
         raise ArgumentError("a confidence lies between 0 and 1")
     if samples is not None and not (_is_number(samples) and 100 <= samples < math.inf and samples == int(samples)):
         raise ArgumentError("an audit takes 100 samples at least, and a whole number of them")
-    if time_limit is not None and not (_is_number(time_limit) and time_limit > 0):
-        raise ArgumentError("a time limit is a positive number of seconds")
+    if time_limit is not None and not (_is_number(time_limit) and 0 < time_limit < math.inf):
+        raise ArgumentError("a time limit is a positive number of seconds, or None where there is none")
     samples = None if samples is None else int(samples)
-    given = [event if event == "time" else given_event(event) for event in events]
+    if not isinstance(pairs, (Iterable, type(None))):
+        raise ArgumentError("pairs are several: write pairs=[(0, 1)]")
+    if progress is not None and not callable(progress):
+        raise ArgumentError("progress is a function that is called with releases, planned releases and the bound")
+    given = [event if isinstance(event, str) and event == "time" else given_event(event) for event in events]
     if samples is None and time_limit is None:
         samples, time_limit = _SAMPLES, _SECONDS
     box = as_box(mechanism, time_limit)

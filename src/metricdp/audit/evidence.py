@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from metricdp.audit.reproduction import program
 from metricdp.metrics import Metric
 
@@ -255,6 +257,8 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, (set, frozenset)):
         return sorted((_plain(part) for part in value), key=repr)
-    if hasattr(value, "tolist"):
-        return value.tolist()
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufSU":
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

@@ -43,9 +43,12 @@ def given_pairs(pairs: Iterable[Any], metric: Metric) -> list[Apart]:
 
 
 def distance_above(metric: Metric, x: Any, y: Any) -> float:
-    """The distance, rounded up."""
+    """The distance, rounded up; infinite where it is beyond all floats."""
     upper = metric.enclose(x, y).upper
-    return math.inf if upper == math.inf else math.nextafter(float(upper), math.inf) if upper else 0.0
+    try:
+        return math.nextafter(float(upper), math.inf) if upper else 0.0
+    except OverflowError:  # beyond all floats
+        return math.inf
 
 
 def find_pairs(box: Box, mechanism: Any, metric: Metric) -> list[Apart]:

@@ -65,7 +65,7 @@ def _picture(evidence: Evidence) -> str:
     from metricdp.plots import bound_figure, to_svg
 
     test = evidence.best
-    if test is None or not test.trace:
+    if test is None or not test.trace or not max(test.chances):
         return ""
     title = "The bound, and what the event's probabilities are"
     try:

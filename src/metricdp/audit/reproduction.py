@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from metricdp.visible import visible
 
 if TYPE_CHECKING:
     from metricdp.audit.evidence import Evidence
@@ -71,7 +74,7 @@ def program(evidence: Evidence) -> str:
             if evidence.importable
             else "# release = the box: one secret in, one release out",
             *([f"d = mdp.metrics.Metric.from_toml({evidence.metric.to_toml()!r})"] if "d.unit" in written else []),
-            f"x, y = {test.pair[0]!r}, {test.pair[1]!r}  # {test.distance:.6g} apart",
+            f"{_secrets(test.pair)}  # {test.distance:.6g} apart",
             f"draws = {min(max(1000, test.calls), most)}",
             "",
             "",
@@ -83,12 +86,22 @@ def program(evidence: Evidence) -> str:
     )
 
 
+def _secrets(pair: tuple[Any, Any]) -> str:
+    """Both secrets as code, or as a comment where they are things that cannot be written down."""
+    first, second = (repr(secret) for secret in pair)
+    try:
+        ast.parse(f"{first}, {second}", mode="eval")
+    except SyntaxError:
+        return f"# x, y = the two secrets, {visible(first)} and {visible(second)}"
+    return f"x, y = {first}, {second}"
+
+
 def _function(name: str, arguments: str, code: str) -> tuple[str, ...]:
     """An event as a function."""
     return (
         f"def {name}({arguments}):",
         "    try:",
-        f"        return {code}",
+        f"        return bool({code})",
         "    except (TypeError, ValueError, IndexError, KeyError, AttributeError):  # a release of another kind",
         "        return False",
         "",

@@ -272,7 +272,7 @@ class Rounds:
         for number_of, candidate in enumerate(worth, start=1):
             hunt, weight = candidate.hunt, self._weight(candidate)
             pair = (hunt.pair[1], hunt.pair[0]) if candidate.cut.swapped else hunt.pair
-            rivals = hunt.rivals(candidate)
+            rivals = hunt.rivals()
             rest = count
             while rest > 0:
                 batch, labels = self._draw(pair, min(rest, self.box.block), weight)
@@ -313,7 +313,7 @@ class Rounds:
             self._go_on()
 
     def _goal(self, calls: int, doubt: float) -> Goal:
-        return Goal(calls, self._delta, doubt, 0.3 + NormalDist().inv_cdf(1 - PLANNED * self._alpha(0)))
+        return Goal(calls, self._delta, doubt, 0.3 - NormalDist().inv_cdf(PLANNED * self._alpha(0)))
 
     def _weight(self, candidate: Candidate) -> int:
         if candidate.cut.mirror is not None:
@@ -377,9 +377,7 @@ class Rounds:
         """Whether another event promises more than this one can still give."""
         if number + 1 == self.plan.rounds:
             return False
-        errors, first, later = (
-            NormalDist().inv_cdf(1 - PLANNED * self._alpha(each)) for each in (number, 0, number + 1)
-        )
+        errors, first, later = (-NormalDist().inv_cdf(PLANNED * self._alpha(each)) for each in (number, 0, number + 1))
         hoped = trial.estimate() + trial.error() * (1 - errors * math.sqrt(trial.calls / planned))
         best = -math.inf
         for hunt in self.hunts:

@@ -62,7 +62,7 @@ def _inside(draws: Draws, candidate: Candidate, goal: Goal, calls: int, most: in
         return None  # all parts of such events were looked at; beyond what a promise suggests, ratios do not change
     rate = (candidate.cut.chance + candidate.cut.other) / 2
     count = min(calls, int(_SEEN * most / max(rate, 1e-9)))
-    if count * rate < _FEWEST:
+    if count * rate < _FEWEST or hunt.one_kind(candidate.event):
         return None
     closer = Hunt(hunt.pair, hunt.distance, hunt.promised, (), hunt.timed, hunt.machine, within=candidate.event)
     for batch, labels in draws.batches(hunt, count, WHOLE // 2):

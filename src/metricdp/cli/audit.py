@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,7 +84,7 @@ def audit(
         claim = _claim(metric, epsilon, delta)
     with mistakes("--pairs"):
         given = _pairs(pairs)
-    with mistakes(" ".join(box)), redirect_stdout(sys.stderr):  # what a box prints is no part of the result
+    with mistakes(" ".join(box)), _aside():
         from metricdp.audit.audit import audit as decide
         from metricdp.audit.boxes.as_box import as_box
 
@@ -116,6 +117,25 @@ def audit(
         print_text(str(evidence))
     if not evidence:
         raise typer.Exit(REFUSED)
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """What a box prints, and what programs print that it starts, is no part of the result and goes to stderr."""
+    import os
+
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of the two is closed
+        kept = None
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
 
 
 def _claim(metric: str | None, epsilon: str | None, delta: str | None) -> Guarantee | None:

@@ -54,6 +54,46 @@ def failing_with(kind):
     raise kind("no")
 
 
+def failing_after(kind):
+    try:
+        raise kind("no")
+    except LookupError as error:
+        raise ValueError("no") from error
+
+
+def carrying(x):
+    error = ValueError("no")
+    error.value = x
+    return error
+
+
+class Slots:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Text(str):
+    """A text of a class of its own."""
+
+
+class Guarded:
+    """Says nothing of itself, and fails when it is asked."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        raise RuntimeError
+
+    def __len__(self):
+        raise RuntimeError
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
 def waiting(seconds):
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
@@ -89,6 +129,15 @@ LEAKS = {
     "a type": lambda x: int if x else float,
     "a name of a column": lambda x: pd.DataFrame({"a": [wide()], "b" if x else "c": [wide()]}),
     "a label of a row": lambda x: pd.Series([wide()], index=[x]),
+    "an object without a dictionary": lambda x: Slots(near(x)),
+    "bytes that are only looked at": lambda x: memoryview(bytes([round(100 + 20 * near(x))])),
+    "the last digit of a UUID": lambda x: uuid.UUID(int=(uuid.uuid4().int & ~1) | x),
+    "what an error carries": lambda x: wide() if wide() > 0 else failing_with(lambda _: carrying(x)),
+    "what an error came from": lambda x: wide() if wide() > 0 else failing_after(KeyError if x else IndexError),
+    "an imaginary part of 32 bits": lambda x: np.complex64(complex(wide(), near(x))),
+    "a text of another kind": lambda x: Text("p" if near(x) > 0.5 else "q"),
+    "one number in a list": lambda x: [near(x)],
+    "a number beside what is none": lambda x: {"value": round(near(x)), "unit": "m"},
     "a mask": lambda x: np.ma.masked_array(generator.laplace(size=2), mask=[bool(x), False]),
 }
 
@@ -101,6 +150,32 @@ def test_a_leak_is_found_and_seen_again(leak, capsys):
     exec(re.sub("draws = .*", "draws = 200", evidence.code), {"release": LEAKS[leak]})
     first, second, _ = map(int, capsys.readouterr().out.split())
     assert first > 3 * second + 15, evidence.code
+
+
+def test_an_object_that_fails_when_it_is_looked_at_ends_no_audit():
+    evidence = audit(lambda x: Guarded(round(near(x) * 4)), [(0, 1)], m.absolute(), samples=2000)
+    assert not evidence.holds, evidence
+
+
+def test_secrets_that_cannot_be_written_down_are_a_comment():
+    first, second = object(), object()
+    evidence = audit(lambda x: near(x is first), [(first, second)], m.discrete(), samples=1000)
+    assert "# x, y = the two secrets, <object" in evidence.code
+    compile(evidence.code, "code", "exec")
+    assert not audit(lambda x: near(x % 2), [(10**400, 10**400 + 1)], m.discrete(), samples=1000).holds
+
+
+def test_a_text_of_any_length_is_looked_at_in_time():
+    """At both ends: to go through millions of letters for each event took minutes."""
+    long = [f"{'p' * 10**6}{x}" for x in (0, 1)]
+    assert not audit(lambda x: long[x], [(0, 1)], m.absolute(), samples=400).holds
+    assert len(things.texts(long[0])[0]) < 10**5
+
+
+def test_a_rare_label_beside_a_common_one_is_not_taken_for_luck():
+    """It came in a twentieth of the releases of one secret and never from the other; no more than that can be shown."""
+    evidence = audit(lambda x: not x and wide() > 20.7, [(0, 1)], m.absolute(), samples=8000)
+    assert evidence.scale_at_least > 2, evidence
 
 
 def test_how_long_a_call_takes_is_seen_again(capsys):

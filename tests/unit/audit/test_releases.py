@@ -1,5 +1,8 @@
 """Releases of every kind are evidence, or the audit says why they are none."""
 
+import asyncio
+import json
+import math
 import re
 import time
 from decimal import Decimal
@@ -7,6 +10,9 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import metricdp as mdp
@@ -112,6 +118,11 @@ def test_one_value_in_a_file_is_no_sample(tmp_path):
         ({"samples": "many"}, "100 samples"),
         ({"confidence": "0.9"}, "confidence"),
         ({"time_limit": "1 s"}, "time limit"),
+        ({"time_limit": float("inf")}, "None where there is none"),
+        ({"events": "z > 3"}, "events are several"),
+        ({"events": 3}, "events are several"),
+        ({"events": ["y > 3"]}, "speaks of y"),
+        ({"progress": True}, "progress is a function"),
     ],
     ids=str,
 )
@@ -122,6 +133,85 @@ def test_arguments_of_another_kind(options, words):
 
 def test_a_whole_number_of_samples_may_be_a_float():
     assert audit(near, [(0, 1)], m.absolute(), samples=1e3).samples == 1000
+
+
+def test_the_names_that_an_event_gives_itself_are_its_own():
+    events = ["any(part > 3 for part in (z, z))", "(lambda a: a > 3)(z)", "(w := z) > 3 and math.sin(w) > 0"]
+    assert audit(near, [(0, 1)], m.absolute(), samples=200, events=events).samples == 200
+
+
+@pytest.mark.parametrize("confidence", [1e-9, 1 - 1e-15, math.nextafter(1, 0)])
+def test_a_confidence_may_come_as_near_to_its_ends_as_floats_do(confidence):
+    assert audit(near, [(0, 1)], m.absolute(), samples=4000, confidence=confidence).samples == 4000
+
+
+def test_secrets_farther_apart_than_floats_go_are_left_out():
+    with pytest.raises(ArgumentError, match="finite distance"):
+        audit(near, [(0, 10**400)], m.absolute(), samples=200)
+
+
+def test_what_is_no_row_for_each_secret_is_named():
+    for release, kind in (
+        (lambda secrets: np.array(5.0), "ndarray"),
+        (lambda secrets: dict.fromkeys(range(len(secrets)), 1.0), "dict"),
+        (lambda secrets: "a" * len(secrets), "str"),
+        (lambda secrets: None, "NoneType"),
+    ):
+        with pytest.raises(ArgumentError, match=f"one in each row; {kind} is none"):
+            audit(rows(release), [(0.0, 1.0)], m.absolute(), samples=200)
+    for samples in ((1, 2), (np.array(1), np.array(2)), ({1: 2}, {2: 3})):
+        with pytest.raises(ArgumentError, match="one in each row"):
+            audit(samples, [(0.0, 1.0)], m.absolute(), samples=200)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda table: table.__module__)
+def test_rows_and_samples_may_come_as_tables(table):
+    def release(secrets):
+        return table({"value": secrets + generator.laplace(scale=0.05, size=len(secrets)), "other": [1] * len(secrets)})
+
+    assert audit(rows(release), [(0.0, 1.0)], m.absolute(), samples=4000).scale_at_least > 1.5
+    samples = release(np.zeros(2000)), release(np.ones(2000))
+    assert audit(samples, [(0.0, 1.0)], m.absolute()).scale_at_least > 1.5
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, asyncio.CancelledError])
+def test_an_error_that_is_no_exception_is_a_release_like_any_other(error):
+    def release(secret):
+        if secret:
+            raise error
+        return 1
+
+    assert audit(release, [(0, 1)], m.absolute(), samples=500).scale_at_least > 1
+    assert (
+        audit(rows(lambda secrets: [release(x) for x in secrets]), [(0, 1)], m.absolute(), samples=500).scale_at_least
+        > 1
+    )
+
+
+def test_an_error_of_whoever_audits_is_none_of_the_box(recwarn):
+    def release(secret):
+        raise ValueError("no noise")
+
+    try:
+        raise KeyError("of somebody else")
+    except KeyError:
+        with pytest.raises(ArgumentError) as error:
+            audit(release, [(0, 1)], m.absolute(), samples=200)
+    assert "KeyError" not in str(error.value)
+
+
+def test_an_asynchronous_function_is_no_box():
+    async def release(secret):
+        return secret
+
+    with pytest.raises(ArgumentError, match="asynchronous"):
+        audit(release, [(0, 1)], m.absolute(), samples=200)
+
+
+def test_evidence_about_odd_secrets_is_json():
+    for pair in ((np.datetime64("2024-01-01"), np.datetime64("2024-01-02")), (math.inf, 1.0)):
+        evidence = audit(lambda _: round(near(0)), [pair], m.discrete(), samples=500)
+        json.dumps(evidence.to_json(), allow_nan=False)
 
 
 def test_why_it_ended():

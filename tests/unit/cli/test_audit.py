@@ -11,6 +11,7 @@ from metricdp.cli import app
 from tests.draws import repeatable
 
 MODULE = """
+import os
 import numpy as np
 import metricdp as mdp
 
@@ -24,6 +25,11 @@ def weak(secret):
 
 def talking(secret):
     print("a secret came")
+    return weak(secret)
+
+
+def calling(secret):
+    os.write(1, b"called")
     return weak(secret)
 
 
@@ -76,6 +82,15 @@ def test_what_a_box_prints_is_not_among_the_results(run):
     done = run("audited_boxes:talking", *CLAIM, "-n", "300", "--json")
     assert json.loads(done.stdout)["result"]["samples"] == 300
     assert "a secret came" in done.stderr
+
+
+def test_what_a_program_prints_that_a_box_starts_is_not_among_the_results(run, capfd):
+    """A subprocess writes to the file descriptor itself."""
+    done = run("audited_boxes:calling", *CLAIM, "-n", "100", "--json")
+    assert json.loads(done.stdout)["result"]["samples"] == 100
+    out, err = capfd.readouterr()
+    assert "called" not in out
+    assert "called" in err
 
 
 def test_a_box_that_always_fails_is_quoted(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ def as_box(mechanism: Any, time_limit: float | None = None) -> Box:
     if isinstance(mechanism, (tuple, list)) and len(mechanism) == 2:
         parts = [read_samples(part) if isinstance(part, (str, Path)) else part for part in mechanism]
         return Samples(parts[0], parts[1])
+    if inspect.iscoroutinefunction(mechanism):
+        raise ArgumentError("the function is asynchronous: give one that waits for its release and returns it")
     if callable(mechanism):
         return Calls(mechanism)
     if callable(getattr(mechanism, "release", None)):

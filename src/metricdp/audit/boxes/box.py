@@ -6,6 +6,7 @@ another tells them apart. Such a call gives a `Failure`, which is a release like
 
 from __future__ import annotations
 
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metricdp.audit.boxes.releases import releases_in
 from metricdp.audit.boxes.time_out import TimedOut, Watch
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans, Floats
@@ -110,6 +112,7 @@ class Calls(Box):
         interrupted = False
         function, clock = self.function, time.perf_counter
         quick: list[float] = []
+        outer = sys.exception()  # whoever audits may stand in a handler of their own
         try:
             with Watch(self._patience()) as watch:
                 for number, label in enumerate(labels.tolist()):
@@ -122,8 +125,10 @@ class Calls(Box):
                             watch.end()
                     except TimedOut:  # also where it came as the call was over
                         release = Failure("hung")
-                    except (Exception, SystemExit) as error:  # a box that ends the program must not end the audit
-                        release = Failure(f"raised {type(error).__name__}", _said(error))
+                    except KeyboardInterrupt:
+                        raise
+                    except BaseException as error:  # a box that ends the program, or its task, must not end the audit
+                        release = Failure(f"raised {type(error).__name__}", _said(error, outer))
                     seconds[number] = clock() - start
                     releases.append(release)
                     if not isinstance(release, Failure):
@@ -174,23 +179,24 @@ class Rows(Box):
                 watch.end()
         except KeyboardInterrupt:
             return Batch([], interrupted=True)
-        except (TimedOut, Exception) as error:
+        except BaseException as error:
             what = "hung" if isinstance(error, TimedOut) else f"raised {type(error).__name__}"
             self.note = f"A call with {labels.size} rows {what}, so rows were released one by one."
             self._single = Calls(self._one, name=self.name)
             self.block = self._single.block
+        if self._single is not None:
             return self._single.draw(pair, labels[: self.block])
-        if callable(plain := getattr(releases, "to_pylist", None)):  # a column of Arrow
-            releases = plain()
-        if isinstance(releases, np.ndarray) and (releases.dtype.names is not None or releases.dtype.kind in "OSU"):
-            releases = releases.tolist()  # records as tuples, and things as they are
         if isinstance(releases, tuple) and releases:  # perhaps several of each secret
             parts = [np.asarray(part) for part in releases]
             if all(part.ndim and len(part) == labels.size for part in parts):
                 releases = list(zip(*(part.tolist() for part in parts), strict=True))
-        if not hasattr(releases, "__len__") or len(releases) != labels.size:
+        try:
+            releases = releases_in(releases)
+        except ArgumentError as error:
+            raise ArgumentError(f"{self.name} was given {labels.size} rows: {error}") from None
+        if len(releases) != labels.size:
             raise ArgumentError(f"{self.name} was given {labels.size} rows and did not give as many back")
-        return Batch(releases if isinstance(releases, (np.ndarray, list)) else list(releases))
+        return Batch(releases)
 
     def _one(self, secret: Any) -> Any:
         table = _table((secret, secret))
@@ -239,9 +245,16 @@ def _table(pair: tuple[Any, Any]) -> NDArray[Any] | None:
     return table if table.dtype.kind in "biufMU" and len(table) == 2 else None
 
 
-def _said(error: BaseException) -> str:
+def _said(error: BaseException, outer: BaseException | None) -> str:
+    """What an error says, what it carries besides, and the errors that it came from: a caller sees them all."""
     try:
-        return str(error)[:_LONGEST_MESSAGE]
+        said = str(error)
+        if carried := {name: held for name, held in vars(error).items() if not name.startswith("__")}:
+            said += f" {carried}"
+        before = error.__cause__ or error.__context__
+        if before is not None and before is not outer and len(said) < _LONGEST_MESSAGE:
+            said += f" after {type(before).__name__}: {_said(before, outer)}"
+        return said[:_LONGEST_MESSAGE]
     except Exception:
         return ""
 

@@ -8,12 +8,14 @@ import os
 import shlex
 import signal
 import subprocess
+import time
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from metricdp.audit.boxes.box import Batch, Box, Failure
-from metricdp.audit.boxes.samples import read_release
+from metricdp.audit.boxes.samples import lines_of, read_release
 from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 
@@ -21,6 +23,9 @@ __all__ = ["BLOCK_LIMIT", "Program"]
 
 BLOCK_LIMIT = 30.0
 """Seconds that a program may take for one block of secrets, where nobody says otherwise."""
+
+_MOST_WRITTEN = 1 << 28  # bytes for one block of secrets
+_MOMENT = 0.2  # seconds
 
 
 class Program(Box):
@@ -65,37 +70,99 @@ class Program(Box):
         except OSError as error:
             raise ArgumentError(f"the program {self._words[0]!r} does not start: {error.strerror}") from None
         failure, interrupted = None, False
-        try:
-            written, _ = process.communicate(asked.encode(), timeout=self.limit)
-            if process.returncode:
-                failure = Failure(f"the program ended with status {process.returncode}")
-        except subprocess.TimeoutExpired:
-            written = _killed(process)
-            failure = Failure("hung")
-        except KeyboardInterrupt:  # what was written before it counts
-            written, interrupted = _killed(process), True
-        text = written.decode(errors="replace")
+        with _Talk(process, asked.encode(), labels.size) as talk:
+            try:
+                if not talk.ends_within(self.limit):
+                    failure = Failure("hung")
+                elif process.returncode:
+                    failure = Failure(f"the program ended with status {process.returncode}")
+            except KeyboardInterrupt:  # what was written before it counts
+                interrupted = True
+        if talk.too_much:
+            raise ArgumentError(talk.too_much)
+        text = bytes(talk.written).decode(errors="surrogateescape")  # two bytes that are no text stay different
         if interrupted:
             text = text[: text.rfind("\n") + 1]  # the last line may be a part of one
-        releases = [read_release(line) for line in text.splitlines()]
-        if len(releases) > labels.size:
-            raise ArgumentError(
-                f"the program wrote {len(releases)} lines for {labels.size} secrets: it must write one line for each"
-            )
+        releases = [read_release(line) for line in lines_of(text)]
         if len(releases) < labels.size and not interrupted:
             releases.append(failure or Failure("no release"))
         return Batch(releases, interrupted=interrupted)
 
 
-def _killed(process: subprocess.Popen[bytes]) -> bytes:
-    """End a program and whatever it started; gives what it had written."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
-            os.killpg(process.pid, signal.SIGKILL)
-    else:  # Windows has no groups of processes
-        process.kill()
-    written, _ = process.communicate()
-    return written or b""
+class _Talk:
+    """What is said to a program and what it answers, up to as much as it should, by two threads.
+
+    At the end the program is killed, with whatever it started.
+
+    Attributes:
+        written: what it has written so far.
+        too_much: what is wrong, where it wrote more lines than secrets, or a line without an end.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], asked: bytes, lines: int) -> None:
+        self.process, self.written, self.too_much = process, bytearray(), ""
+        self._asked, self._lines = asked, lines
+        self._reader, self._writer = Thread(target=self._read, daemon=True), Thread(target=self._write, daemon=True)
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait until the program is over; False where that takes longer.
+
+        A process that it started may keep its output open: nobody waits for that.
+        """
+        end = time.monotonic() + seconds
+        while self.process.poll() is None:
+            if (left := end - time.monotonic()) <= 0:
+                return False
+            if self._reader.is_alive():
+                self._reader.join(min(left, _MOMENT))
+            else:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(left)
+        self._reader.join(_MOMENT)
+        return True
+
+    def __enter__(self) -> _Talk:
+        self._reader.start()
+        self._writer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None or self._reader.is_alive():
+            self._kill()
+        self.process.wait()
+        self._writer.join(_MOMENT)
+        self._reader.join(_MOMENT)
+
+    def _kill(self) -> None:
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+                os.killpg(self.process.pid, signal.SIGKILL)
+        else:  # Windows has no groups of processes
+            self.process.kill()
+
+    def _write(self) -> None:
+        pipe = self.process.stdin
+        assert pipe is not None
+        with contextlib.suppress(OSError), pipe:  # it need not read everything
+            pipe.write(self._asked)
+
+    def _read(self) -> None:
+        pipe, lines = self.process.stdout, 0
+        assert pipe is not None
+        with pipe:
+            while part := os.read(pipe.fileno(), 1 << 16):
+                self.written += part
+                lines += part.count(b"\n")
+                if lines + (not self.written.endswith(b"\n")) > self._lines:
+                    self.too_much = (
+                        f"the program wrote more lines than the {self._lines:,} secrets it was given: "
+                        "it must write one line for each"
+                    )
+                elif len(self.written) > _MOST_WRITTEN:
+                    self.too_much = f"the program wrote more than {_MOST_WRITTEN >> 20} MB for {self._lines:,} secrets"
+                if self.too_much:
+                    self._kill()
+                    return
 
 
 def _line(secret: Any) -> str:
@@ -105,4 +172,6 @@ def _line(secret: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "Mm":
+        return value.tolist()
+    return str(value)

@@ -8,6 +8,8 @@ cylinder sets of sets, records and series (Example 4).
 
 from __future__ import annotations
 
+import ast
+import builtins
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -127,10 +129,13 @@ def given_event(event: Any) -> Event:
         return event
     if isinstance(event, str):
         try:
-            compiled = compile(event, "<event>", "eval")
-        except (SyntaxError, ValueError) as error:
+            tree = ast.parse(event, "<event>", "eval")
+            compiled = compile(tree, "<event>", "eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise ArgumentError(f"the event {event!r} is no expression in z: {error}") from None
         names = {"np": np, "math": math}
+        if unknown := _unknown(tree, {"z", *names, *vars(builtins)}):
+            raise ArgumentError(f"the event {event!r} speaks of {unknown}: it may use z, np and math")
 
         def function(z: Any) -> Any:
             return eval(compiled, names, {"z": z})
@@ -146,6 +151,15 @@ def given_event(event: Any) -> Event:
         return np.fromiter((_true(function, z) for z in batch.releases), dtype=bool, count=len(batch))
 
     return Event(words, code, test)
+
+
+def _unknown(tree: ast.AST, known: set[str]) -> str | None:
+    """A name that an expression uses and that nobody gives it; None where there is none."""
+    nodes = list(ast.walk(tree))
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    used = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return next((name for name in used if name not in known | own), None)
 
 
 def _true(function: Callable[[Any], Any], release: Any) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
@@ -22,6 +23,7 @@ __all__ = [
     "distinct",
     "fields",
     "first_largest",
+    "is_float",
     "is_single",
     "low_bits",
     "lowest_bit",
@@ -33,12 +35,14 @@ __all__ = [
     "numbers",
     "numbers_among",
     "outcome",
+    "pattern",
     "remainder",
     "zero_sign",
 ]
 
 _MOST_NUMBERS = 4096
 _DEEPEST = 8
+_NO_FIELDS = ("__dict__", "__weakref__")
 
 
 def lowest_bit(z: Any) -> Any:
@@ -220,6 +224,24 @@ def missing(number: Callable[[], Any]) -> bool:
         return True
 
 
+def is_float(z: Any) -> bool:
+    """Whether something is an int or a float that no float is too small for.
+
+    >>> is_float(2), is_float(10**400), is_float("2")
+    (True, False, False)
+    """
+    return isinstance(z, float) or (isinstance(z, int) and abs(z) <= sys.float_info.max)
+
+
+def pattern(z: Any) -> tuple[float | None, ...]:
+    """Numbers as something that can be compared: None for NaN, which is not even equal to itself.
+
+    >>> pattern((1, float("nan")))
+    (1.0, None)
+    """
+    return tuple(None if math.isnan(number) else number for number in map(float, z))
+
+
 def numbers(z: Any) -> Any:
     """All numbers of a release in a row: of a complex number, a table, a nested list or a dictionary by its keys.
 
@@ -236,7 +258,7 @@ def numbers(z: Any) -> Any:
 def _flatten(z: Any, found: list[float], depth: int) -> None:
     if len(found) >= _MOST_NUMBERS or depth > _DEEPEST:
         return
-    if hasattr(z, "to_numpy"):  # a column or a table of pandas or Polars
+    if hasattr(type(z), "to_numpy"):  # a column or a table of pandas or Polars
         z = z.to_numpy()
     if isinstance(z, (np.datetime64, np.timedelta64)):
         found.append(math.nan if np.isnat(z) else float(z.astype(np.int64)))
@@ -283,8 +305,19 @@ def fields(z: Any) -> dict[str, Any] | None:
     >>> fields(SimpleNamespace(value=1.5)), fields(1.5), fields(int)
     ({'value': 1.5}, None, None)
     """
-    held = None if callable(z) or isinstance(z, Failure) else getattr(z, "__dict__", None)
-    return dict(held) if isinstance(held, dict) and held else None
+    if callable(z) or isinstance(z, Failure):
+        return None
+    try:
+        held = dict(getattr(z, "__dict__", None) or {})
+        slots = [name for kind in type(z).__mro__ for name in _listed(vars(kind).get("__slots__", ()))]
+        held |= {name: getattr(z, name) for name in slots if name not in _NO_FIELDS and hasattr(z, name)}
+    except Exception:  # somebody's own class, which may do anything
+        return None
+    return held or None
+
+
+def _listed(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def outcome(z: Any) -> str:

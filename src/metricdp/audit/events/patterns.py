@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event
+from metricdp.audit.events.machine import pattern
 from metricdp.audit.events.scores import Labels, log_ratios
 from metricdp.audit.events.threshold import FEW
 from metricdp.audit.events.view import View
@@ -48,7 +49,7 @@ def fit_patterns(views: Sequence[View], columns: Sequence[Floats], marks: Boolea
             return _codes(releases)
         return _codes(np.stack([view.of(batch) for view in views], axis=1))
 
-    code = "tuple(map(float, (" + ", ".join(view.code for view in views) + ",)))"
+    code = "m.pattern((" + ", ".join(view.code for view in views) + ",))"
     return Patterns(
         View("the release", code, column, number=False),
         tuple(known.tolist()),
@@ -127,5 +128,5 @@ class Patterns(Labels):
             return found
 
         test = one_by_one if len(names) <= _FEW_NAMES and np.isfinite(names).all() else coded
-        code = f"{self.view.code} in {{{', '.join(map(repr, names))}}}"
+        code = f"{self.view.code} in {{{', '.join(repr(pattern(name)) for name in names)}}}"
         return Event(f"the release is one of {shown}" if len(names) > 1 else f"the release is {shown}", code, test)

@@ -19,7 +19,7 @@ __all__ = ["are_gathered", "as_points", "medians", "points_of"]
 _LARGEST = 10**308  # an int beyond it has no float
 _LOOKED_AT = 2000
 _MOMENTS = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
-_NUMBERS_IN = (complex, Decimal, Fraction, dict, tuple, list, np.ndarray, *_MOMENTS)
+_NUMBERS_IN = (complex, np.complexfloating, Decimal, Fraction, dict, tuple, list, np.ndarray, *_MOMENTS)
 _PLAIN = {int, float, bool, str, type(None), np.float64, np.int64}  # most are, and a set is asked quicker
 
 
@@ -61,7 +61,10 @@ def are_gathered(releases: Any) -> bool:
     """
     if isinstance(releases, np.ndarray):
         return releases.dtype.kind == "c" or releases.ndim > 2
-    return any(map(_gathered, releases[:_LOOKED_AT]))
+    return any(
+        _gathered(release) or (isinstance(release, (tuple, list)) and len(release) == 1)
+        for release in releases[:_LOOKED_AT]
+    )
 
 
 def _gathered(release: Any) -> bool:
@@ -71,8 +74,8 @@ def _gathered(release: Any) -> bool:
         return any(type(part) not in _PLAIN and isinstance(part, _NUMBERS_IN) for part in release)
     return type(release) not in _PLAIN and (
         isinstance(release, _NUMBERS_IN)
-        or hasattr(release, "to_numpy")
-        or (not isinstance(release, (np.generic, str, bytes)) and fields(release) is not None)
+        or hasattr(type(release), "to_numpy")
+        or (not isinstance(release, (np.generic, str, bytes, int, float)) and fields(release) is not None)
     )
 
 

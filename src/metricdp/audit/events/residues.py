@@ -71,7 +71,7 @@ def _remainder(view: View, batch: Batch, values: Floats, labels: Booleans, good:
         steps = np.array(whole[: len(good)], dtype=object)[good]
     else:
         unit = _unit(values)
-        if not unit or np.abs(values).max() / unit > _LONGEST:
+        if not unit or np.abs(values).max() > _LONGEST * unit:
             return []
         steps = np.rint(values / unit).astype(np.int64)
     every, parts = _common(steps), [_common(steps[side]) for side in (labels, ~labels)]

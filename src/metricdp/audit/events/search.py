@@ -34,6 +34,7 @@ __all__ = ["FAMILIES", "MOST_LEARNED", "Candidate", "Hunt", "fit_together"]
 _KEPT = 4
 _FEW_PATTERNS = 40
 _MOST_COLUMNS = 12
+_FOR_KINDS = 50_000
 
 MOST_LEARNED = 300_000
 """Releases that scores are learned from at most: enough for ratios that are a few percent from 1."""
@@ -311,9 +312,15 @@ class Hunt:
         """The best candidate that was not tested."""
         return max((c for c in self.candidates if not c.used), key=lambda c: c.rank, default=None)
 
-    def rivals(self, best: Candidate) -> list[Candidate]:
-        """The candidates that are worth another look together with the best one."""
-        return [c for c in self.candidates if not c.used and c.cut.swapped == best.cut.swapped]
+    def rivals(self) -> list[Candidate]:
+        """The open candidates: one that is not looked at again would keep the luck that it was chosen by."""
+        return [c for c in self.candidates if not c.used]
+
+    def one_kind(self, event: Event) -> bool:
+        """Whether all releases so far that are in an event are the same number: nothing is to be found inside it."""
+        batch = part_of(self._together()[0], slice(0, _FOR_KINDS))
+        inside = some_of(batch, event.among(batch)).releases
+        return isinstance(inside, np.ndarray) and bool((inside == inside[:1]).all())
 
     def _say_if_useless(self, batch: Batch) -> None:
         releases, size = batch.releases, len(batch)

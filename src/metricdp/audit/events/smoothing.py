@@ -19,6 +19,7 @@ __all__ = ["shrunk", "smoothed"]
 
 _STRENGTHS = np.logspace(-6, 3, 10)
 _STEPS = 8
+_WIDE = 2.0  # the spread of log-ratios of another kind
 
 
 def smoothed(more: Floats, less: Floats) -> tuple[Floats, Floats]:
@@ -41,7 +42,8 @@ def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
     """The counts of two secrets in a few cells, with log-ratios drawn towards none; each cell keeps its sum.
 
     The true log-ratios are taken for draws from a normal law around 0, whose spread τ explains the counts best: a ratio
-    with standard error σ is multiplied by τ²/(τ² + σ²).
+    with standard error σ is multiplied by τ²/(τ² + σ²). One of k cells may be of another kind, as a rare cell is beside
+    a common one that hides nothing: with odds of 1 : k before it was seen, its ratio is a draw from a wide law instead.
 
     >>> more, less = shrunk(np.array([900.0, 3.0]), np.array([700.0, 1.0]))
     >>> bool(more[1] < 3)
@@ -51,12 +53,20 @@ def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
     ratios = np.log((more + 0.5) / (totals[0] + 1)) - np.log((less + 0.5) / (totals[1] + 1))
     variance = 1 / (more + 0.5) + 1 / (less + 0.5)
     spreads = np.logspace(-3, 1.5, 40)[:, None] ** 2
-    likelihood = -0.5 * (np.log(spreads + variance) + ratios**2 / (spreads + variance)).sum(axis=1)
+    likelihood = _likely(ratios, spreads + variance).sum(axis=1)
     spread = float(spreads[int(np.argmax(likelihood)), 0])
-    drawn = ratios * spread / (spread + variance) + math.log((totals[0] + 1) / (totals[1] + 1))
+    against = _likely(ratios, spread + variance) - _likely(ratios, _WIDE**2 + variance)
+    odd = 1 / (1 + len(ratios) * np.exp(np.clip(against, -40, 40)))
+    kept = (1 - odd) * spread / (spread + variance) + odd * _WIDE**2 / (_WIDE**2 + variance)
+    drawn = ratios * kept + math.log((totals[0] + 1) / (totals[1] + 1))
     chance = 1 / (1 + np.exp(-np.clip(drawn, -40, 40)))
     total = more + less
     return total * chance, total * (1 - chance)
+
+
+def _likely(values: Floats, variance: Floats) -> Floats:
+    """Logarithms of normal densities around 0, but for a constant."""
+    return np.asarray(-0.5 * (np.log(variance) + values**2 / variance))
 
 
 def _likelihood(more: Floats, less: Floats) -> Floats:

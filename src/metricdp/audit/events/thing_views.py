@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch, Failure
+from metricdp.audit.boxes.samples import WrittenNumber
 from metricdp.audit.events import machine, things
 from metricdp.audit.events.points import as_points
 from metricdp.audit.events.threshold import FEW
@@ -95,7 +96,7 @@ def label_views(batch: Batch) -> list[View]:
     if any(map(_has_text, some)):
         views += _text_labels(some)
     if as_points(releases) is None:
-        plain = all(isinstance(release, (str, bytes, bool, type(None))) for release in releases)
+        plain = all(type(release) in (str, bytes, bool, type(None)) for release in releases)
         views.append(View("the release", "z" if plain else "t.key(z)", each(things.key, object), number=False))
         for field in range(_width(releases)):
             code = f"t.key(z[{field}])"
@@ -134,7 +135,9 @@ def _text(place: int, release: Any) -> str | None:
 
 
 def _has_text(release: Any) -> bool:
-    return isinstance(release, (str, bytes)) or (not isinstance(release, (int, float)) and bool(things.texts(release)))
+    return isinstance(release, (str, bytes, WrittenNumber)) or (
+        not isinstance(release, (int, float)) and bool(things.texts(release))
+    )
 
 
 def _width(releases: Sequence[Any]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from metricdp.audit.boxes.box import Failure
+from metricdp.audit.boxes.samples import WrittenNumber
 from metricdp.audit.events.machine import fields
 
 __all__ = ["character", "form", "key", "message", "texts", "written_numbers"]
@@ -22,6 +24,7 @@ __all__ = ["character", "form", "key", "message", "texts", "written_numbers"]
 _MOST_PARTS = 16
 _DEEPEST = 4
 _LONGEST = 200
+_LONGEST_END = 1 << 14
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _AS_THEY_ARE = (str, bytes, int, float, complex, type(None), dt.date, dt.time, dt.timedelta, Decimal, Fraction)
 
@@ -38,15 +41,29 @@ def key(z: Any) -> Any:
         return "NaN"
     if isinstance(z, Failure):
         return z.words
+    if isinstance(z, memoryview):
+        return bytes(z)
     if isinstance(z, (set, frozenset)):
         return frozenset(map(key, z))
     if isinstance(z, (tuple, list)):
         return tuple(map(key, z))
     if type(z) in _AS_THEY_ARE or type(z) is bool:
         return z
-    if "__repr__" not in {name for kind in type(z).__mro__[:-1] for name in vars(kind)} and (parts := fields(z)):
+    if not _says_itself(z) and (parts := fields(z)):
         return (type(z).__name__, *map(key, parts.items()))
-    return repr(z)
+    return _said(z, repr)
+
+
+def _says_itself(z: Any) -> bool:
+    """Whether a thing has words of its own, and not only its type and its place in memory."""
+    return any("__repr__" in vars(kind) or "__str__" in vars(kind) for kind in type(z).__mro__[:-1])
+
+
+def _said(z: Any, how: Callable[[Any], str]) -> str:
+    try:
+        return how(z)
+    except Exception as error:  # somebody's own class, which may do anything
+        return f"raises {type(error).__name__}"
 
 
 def form(z: Any) -> str:
@@ -70,9 +87,9 @@ def _form(z: Any, depth: int) -> str:
         return f"{z.dtype} {z.shape}{order}{'' if z.flags.writeable else ', read-only'}{hidden}"
     if isinstance(z, Decimal):
         return f"Decimal with exponent {z.as_tuple().exponent}"
-    if hasattr(z, "dtypes") and hasattr(z, "columns"):
+    if hasattr(type(z), "to_numpy") and hasattr(type(z), "columns"):
         return f"columns {_listed(zip(z.columns, z.dtypes, strict=True))}, rows {_rows(z)}"
-    if hasattr(z, "dtype") and hasattr(z, "to_numpy"):
+    if hasattr(type(z), "to_numpy") and hasattr(z, "dtype"):
         return f"{getattr(z, 'name', None)!r}: {z.dtype}, rows {_rows(z)}"
     if isinstance(z, dict):
         return "{" + ", ".join(f"{k}: {_form(z[k], depth + 1)}" for k in list(z)[:_MOST_PARTS]) + "}"
@@ -106,24 +123,34 @@ def texts(z: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _both_ends(text: str) -> str:
+    """A text that is very long, without its middle: to read all of it for every event would take hours."""
+    return text if len(text) <= 2 * _LONGEST_END else text[:_LONGEST_END] + text[-_LONGEST_END:]
+
+
 def _gather(z: Any, found: list[str], depth: int) -> None:
     if depth > _DEEPEST or len(found) >= _MOST_PARTS:
         return
-    if isinstance(z, str):
-        found.append(str(z))
-    elif isinstance(z, (bytes, bytearray)):
-        found.append(z.decode("latin-1"))
+    if isinstance(z, (str, WrittenNumber)):
+        found.append(_both_ends(z.text if isinstance(z, WrittenNumber) else str(z)))
+    elif isinstance(z, (bytes, bytearray, memoryview)):
+        found.append(_both_ends(bytes(z).decode("latin-1")))
     elif isinstance(z, (np.ndarray, np.generic)):
         if z.dtype.kind in "USO":
             _gather(z.tolist(), found, depth)
+    elif hasattr(type(z), "to_numpy"):
+        _gather(z.to_numpy(), found, depth + 1)
     elif isinstance(z, dict):
         for part in z.values():
             _gather(part, found, depth + 1)
     elif isinstance(z, (tuple, list)):
         for part in z[: 4 * _MOST_PARTS]:
             _gather(part, found, depth + 1)
-    elif not isinstance(z, (int, float)) and (parts := fields(z)) is not None:
-        _gather(parts, found, depth + 1)
+    elif not isinstance(z, (*_AS_THEY_ARE, Failure)):
+        if _says_itself(z):
+            found.append(_said(z, str))
+        elif (parts := fields(z)) is not None:
+            _gather(parts, found, depth + 1)
 
 
 def character(z: Any, place: int) -> str | None:

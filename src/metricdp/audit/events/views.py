@@ -57,7 +57,7 @@ def _of_a_number(moments: bool, pair: tuple[Any, Any]) -> list[View]:
 
     if moments:
         return [number("the moment", "m.moment(z)", lambda z: z, near=True)]
-    secrets = [float(each) for each in pair if isinstance(each, (int, float)) and not isinstance(each, bool)]
+    secrets = [float(each) for each in pair if type(each) is not bool and machine.is_float(each)]
     hints = (secrets[0], secrets[1]) if len(secrets) == 2 else None
     return [
         replace(number("the release", "z", lambda z: z, near=True), hints=hints),

@@ -195,3 +195,108 @@ def pseudonym(secret: str) -> int:
     import zlib
 
     return zlib.crc32(secret.encode())
+
+
+@broken(
+    "every third float",
+    absolute(),
+    (0.0, 1.0),
+    fault="each secret reaches one float in three, and not the same ones",
+    seen="watermarks in low bits",
+)
+def every_third(rows: Floats) -> Floats:
+    """The right law, to a part in 10^15."""
+    bits = np.rint((rows + laplace(1.0, rows.shape)) * 2.0**20)
+    return np.asarray((bits - bits % 3 + rows) * 2.0**-20)
+
+
+@broken(
+    "seed off by one",
+    absolute(),
+    (0.0, 1.0),
+    single=True,
+    fault="the seed is the number of the row plus the secret, modulo 50",
+    seen="reproducible pipelines",
+)
+def seed_off_by_one(secret: float) -> float:
+    """Fifty noises, each as often as the others."""
+    row = int(uniform(1)[0] * 50)
+    return round(float(secret + laplace(1.0, 1, bits_of((row + int(secret)) % 50))[0]), 3)
+
+
+@broken(
+    "payload of a NaN",
+    absolute(),
+    (0.0, 1.0),
+    fault="bits that no number has say what was missing",
+    seen="missing values of statistics programs",
+)
+def payload(rows: Floats) -> Floats:
+    """One release in twenty is not a number."""
+    released = np.rint(rows + laplace(1.0, rows.shape))
+    marks = np.where(rows > 0.5, 7, 8) + 0x7FF8_0000_0000_0000
+    return np.asarray(np.where(uniform(rows.shape) < 0.05, marks.view(np.float64), released))
+
+
+class _Place:
+    """Somebody's own class: Python says of it where it lies in memory."""
+
+
+_PLACES = _Place(), _Place()
+
+
+@broken(
+    "address in memory",
+    absolute(),
+    (0.0, 1.0),
+    single=True,
+    fault="the text of an object that belongs to the secret",
+    seen="logged objects",
+)
+def address(secret: float) -> str:
+    """A number with noise, and the object that gave it."""
+    return f"{round(float(secret + laplace(1.0, 1)[0]))} from {_PLACES[int(secret)]!r}"
+
+
+@broken(
+    "digits of the secret",
+    absolute(),
+    (1.0, 1.25),
+    single=True,
+    fault="written with as many digits as the secret has",
+    seen="numbers as text",
+)
+def leaking_digits(secret: float) -> str:
+    """Whole noise, then the width of what was typed."""
+    return f"{round(float(secret + laplace(1.0, 1)[0])):.{len(repr(secret)) - 2}f}"
+
+
+@broken(
+    "error that quotes an error",
+    absolute(),
+    (0.0, 1.0),
+    single=True,
+    fault="a harmless message, raised from one that names the secret",
+    seen="chained exceptions",
+)
+def quoting(secret: float) -> float:
+    """Fails now and then, and says no more than that it did."""
+    if uniform(1)[0] < 0.2:
+        try:
+            raise LookupError(f"no entry for {secret}")
+        except LookupError as error:
+            raise ValueError("try again") from error
+    return float(np.rint(secret + laplace(1.0, 1)[0]))
+
+
+@broken(
+    "no answer, now and then",
+    absolute(),
+    (0.0, 1.0),
+    single=True,
+    fault="nothing but yes and no, and a rare no comes from one secret alone",
+    seen="checks before a release",
+)
+def rare_no(secret: float) -> bool:
+    """The common answer tells nothing."""
+    return bool(secret or uniform(1)[0] > 0.05)

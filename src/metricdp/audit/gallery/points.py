@@ -267,3 +267,56 @@ def vickrey(rows: Any) -> Any:
     weights = np.exp(-np.abs(_PLACES[:, None] - _PLACES) / 2)
     np.fill_diagonal(weights, 0.0)
     return _drawn(weights, rows)
+
+
+@broken(
+    "noise that sums to zero",
+    manhattan(),
+    ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
+    fault="counts are made consistent with their true total",
+    seen="totals that are published beside",
+)
+def kept_total(rows: Floats) -> Floats:
+    """Every count has noise, and their sum has none."""
+    noise = laplace(1.0, rows.shape)
+    return np.asarray(rows + noise - noise.mean(axis=1, keepdims=True))
+
+
+@broken(
+    "clipped by its own data",
+    manhattan(),
+    ((0.0, 0.0, 5.0), (0.0, 0.0, 6.0)),
+    fault="releases are clipped to the range of the secret",
+    seen="bounds taken from the data",
+)
+def own_range(rows: Floats) -> Floats:
+    """No value beyond those that there were."""
+    noisy = rows + laplace(1.0, rows.shape)
+    return np.asarray(np.clip(noisy, rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)))
+
+
+@broken(
+    "order of the data",
+    manhattan(),
+    ((1.0, 2.0), (2.0, 1.0)),
+    fault="noisy values stand in the order of the true ones",
+    seen="tables sorted before noise",
+)
+def kept_order(rows: Floats) -> Floats:
+    """Each value with its name, sorted by what it was."""
+    order = np.argsort(rows, axis=1)
+    noisy = rows + laplace(1.0, rows.shape)
+    return np.asarray(np.concatenate([order, np.take_along_axis(noisy, order, axis=1)], axis=1))
+
+
+@broken(
+    "a bit in two halves",
+    manhattan(),
+    ((0.0, 0.0), (1.0, 0.0)),
+    fault="each coordinate is a fair coin, and together they are the secret",
+    seen="shares of a secret that are published together",
+)
+def shared(rows: Floats) -> Floats:
+    """A one-time pad, beside what it hides."""
+    pad = np.floor(2 * uniform(len(rows)))
+    return np.asarray(np.stack([pad, (pad + rows[:, 0]) % 2], axis=1))
