@@ -9,7 +9,7 @@ from typing import Any
 from metricdp.errors import ArgumentError
 from metricdp.estimates.mechanism_columns import by_mechanisms
 from metricdp.estimates.released_table import read_released
-from metricdp.estimates.results import Estimates, Truth
+from metricdp.estimates.results import Estimates, Truth, check_asked
 from metricdp.estimates.selects import answer_select
 from metricdp.policies.policy import Policy
 
@@ -62,10 +62,7 @@ def estimate(
     >>> round(estimate(answers, "select count(*) where smokes = 'yes'").only.value)
     300
     """
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"a confidence lies between 0 and 1, not at {confidence!r}")
-    if truth not in ("table", "population"):
-        raise ArgumentError(f'truth is "table" or "population", not {truth!r}')
+    check_asked(confidence, truth)
     if policy is None and isinstance(released, Mapping):
         released, policy = by_mechanisms(released)
     with read_released(released, policy, engine) as table:
@@ -74,6 +71,6 @@ def estimate(
             return found
         if known:
             raise ArgumentError("known counts go with a question in SQL")
-        if callable(getattr(question, "answer", None)):
+        if callable(getattr(question, "answer", None)) and not isinstance(question, type):
             return question.answer(table, confidence, truth)
     raise ArgumentError(f"a question is SQL or a question of metricdp.estimates, not {type(question).__name__}")

@@ -23,7 +23,7 @@ from metricdp.errors import ArgumentError
 from metricdp.estimates.expected_counts import expected_counts
 from metricdp.estimates.plan import Counted
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import Estimate, Estimates, Truth, aligned, shown
+from metricdp.estimates.results import Estimate, Estimates, Truth, aligned, check_asked, shown
 from metricdp.estimates.selects import answer_select
 from metricdp.policies.column_type import ColumnType
 from metricdp.policies.policy import Policy
@@ -145,9 +145,8 @@ def foresee(
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ArgumentError(f"rows is a number of rows, 1 at least, not {rows!r}")
-    if not 0 < confidence < 1:
-        raise ArgumentError(f"a confidence lies between 0 and 1, not at {confidence!r}")
-    if within is not None and not 0 < within < math.inf:
+    check_asked(confidence, truth)
+    if within is not None and (isinstance(within, str) or not 0 < within < math.inf):
         raise ArgumentError(f"within is a distance above 0, not {within!r}")
     search = _Search(Policy.of(policy), question, rows, confidence, truth)
     found = search.at(1.0)
@@ -253,10 +252,8 @@ def _level_words(policy: Policy, name: str, factor: float) -> str:
 
 def _half(one: Estimate) -> float:
     low, high = one.interval
-    if isinstance(low, int | float) and isinstance(high, int | float):
-        return (high - low) / 2
-    assert not isinstance(low, int | float)
-    assert not isinstance(high, int | float)
+    if isinstance(low, int | float) or isinstance(high, int | float):
+        return (high - low) / 2 if isinstance(low, int | float) and isinstance(high, int | float) else math.inf
     return (high - low).days / 2
 
 

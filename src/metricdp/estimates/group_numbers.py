@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from metricdp.estimates.known_counts import KNOWN, KnownCount, KnownCounts
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.percentiles import percentile
 from metricdp.estimates.plan import Counted, presence_of
-from metricdp.estimates.results import Estimate, Truth, known
+from metricdp.estimates.results import Estimate, Truth, day_of, known
 from metricdp.policies.sql.statements import Aggregate
 
 __all__ = ["GroupNumbers"]
@@ -118,6 +117,9 @@ class GroupNumbers:
             return self._found(self._about(products, present, name, centre))
 
         residual = about(guess)
+        if residual.low == residual.high == residual.value:  # nothing but kept rows: rounding alone is left
+            whole = replace(residual, value=guess, low=guess, high=guess)
+            return self._estimate(whole, 1.0, naive.mean(name), ends, products, name)
         low = guess - _last(lambda step: -about(guess - step).low, -residual.low, part, guess - ends[0])
         high = guess + _last(lambda step: about(guess + step).high, residual.high, part, ends[1] - guess)
         value, noise = guess + residual.value / part, residual.noise / part
@@ -195,8 +197,7 @@ class GroupNumbers:
     def _label(self, name: str) -> Any:
         if name not in self.counted.days:
             return lambda number: number
-        epoch = dt.date(1970, 1, 1)
-        return lambda days: epoch + dt.timedelta(days=round(days)) if abs(days) < 700_000 else math.inf
+        return day_of
 
     def _method(self, found: LinearAnswer, columns: list[str]) -> tuple[str, bool]:
         if found.narrowed:

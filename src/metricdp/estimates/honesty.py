@@ -40,7 +40,7 @@ def notes_on(
     notes = []
     width, whole = interval[1] - interval[0], ends[1] - ends[0]
     if math.isfinite(whole) and whole > 0 and width >= 0.5 * whole:
-        rows, tell = ("1 row", "tells") if counted.rows == 1 else (f"{shown(counted.rows)} rows", "tell")
+        rows, tell = ("1 row", "tells") if round(counted.rows) == 1 else (f"{shown(counted.rows)} rows", "tell")
         notes.append(
             f"The interval is half of all that the answer can be, or more: {rows} at this level {tell} next to nothing "
             "about it."

@@ -15,10 +15,10 @@ from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.expected_squares import FEW, alike, expected_squares
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.laws import LineLaw, ListedLaw
-from metricdp.estimates.plan import Counted
+from metricdp.estimates.plan import Counted, presence_of
 from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, student_reach
 from metricdp.estimates.results import Truth
-from metricdp.estimates.score_ends import are_shares, moved_by_one, rows_behind, score_ends
+from metricdp.estimates.score_ends import are_shares, is_still, moved_by_one, rows_behind, score_ends
 from metricdp.estimates.scores import OutputScore
 from metricdp.exact.arrays import Floats
 
@@ -238,12 +238,17 @@ class LinearEstimator:
         return names | {one.number for one in monomials if one.number is not None and not self.is_exact(one.number)}
 
     def _noise_ceiling(self, monomials: Sequence[Monomial]) -> float:
-        """What the variance cannot exceed: that of the noise itself, where nothing but a number is summed."""
+        """What the variance cannot exceed: that of the noise itself, where nothing but a number has any."""
         numbers = [one for one in monomials if one.number is not None]
-        if len(numbers) != 1 or any(one.factors for one in monomials):
+        if len(numbers) != 1 or len(alike(monomials)) != 1:
             return math.inf
-        moment = self.counted.moments[str(numbers[0].number)]
-        return moment.noise_variance * numbers[0].weight ** 2 if moment.slope == 1 else math.inf
+        name = str(numbers[0].number)
+        moment, laws = self.counted.moments[name], self.counted.laws
+        others = {presence_of(name)} & set(laws) | {key for one in monomials for key in one.factors}
+        if not all(is_still(laws[key]) for key in others):
+            return math.inf
+        scale = self.row_scores(numbers[0])[0]
+        return moment.slope**2 * moment.noise_variance * float(scale**2 @ self.counted.tally.counts) / self.rows
 
     def is_exact(self, name: str) -> bool:
         """Whether what is released of a column is the truth."""

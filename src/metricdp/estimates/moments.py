@@ -104,10 +104,9 @@ def _offsets(law: LineLaw, variance: float, ends: tuple[float, float], about: fl
         middle = float(sum(law.noise.bounds)) / 2 + law.origin - about
         slope = 1 / (1 - false)
         for array, there in ((offsets, middle), (squares, middle**2)):
-            array[:3] *= slope
-            shift = -(1 - true) * there * slope / ((1 - true) - true * (1 - false) / false)
-            array[:3] += shift
-            array[3] = -(1 - false) * shift / false
+            absent = -(1 - true) * there * slope / (true - (1 - true) * false / (1 - false))
+            array[:3] = array[:3] * slope - false * absent / (1 - false)
+            array[3] = absent
     return offsets, squares
 
 

@@ -21,6 +21,8 @@ from metricdp.policies.types._line import OnALine
 __all__ = ["as_plain_number", "kept_numbers", "outlines_of"]
 
 _SAMPLE = 100_000
+_LARGEST = 1e150
+"""Numbers beyond it have no squares in floats."""
 
 
 def as_plain_number(value: Any) -> float:
@@ -76,7 +78,7 @@ def outlines_of(
                 values, absent = (
                     column.measured(given[0]) if isinstance(column, OnALine) else kept_numbers(name, given[0])
                 )
-                endless = ~np.isfinite(values)
+                endless = ~(np.abs(values) < (_LARGEST if column.release == "noise" else math.inf))
                 if column.release == "noise" and endless.any():
                     raise ColumnError(name, OutOfDomainError(EDITED, rows + int(np.argmax(endless))))
                 known = values[~absent & ~endless]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.few_rows import FEW, likeliest_percentile, released_percentile
 from metricdp.estimates.laws import LineLaw, ListedLaw
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
-from metricdp.estimates.results import Estimate
+from metricdp.estimates.results import Estimate, day_of
 
 __all__ = ["percentile"]
 
@@ -85,8 +84,7 @@ def percentile(
     elif isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
     made = LinearAnswer(value, least, most, 0.0, True, 0.0)
-    is_day = name in linear.counted.days
-    label = (lambda days: dt.date(1970, 1, 1) + dt.timedelta(days=round(days))) if is_day else None
+    label = day_of if name in linear.counted.days else None
     found = naive.percentile(name, share) if rows is None else released_percentile(rows, share)
     answer = estimate(made, 1.0, found, (float(ends[0]), float(ends[1])), products, name, label)
     return replace(answer, notes=(*answer.notes, _HANGS)) if hangs else answer

@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 from metricdp.errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AS_GOOD", "CHOSEN", "ONE_ROW", "Estimate", "Estimates", "as_good", "known"]
+__all__ = ["AS_GOOD", "CHOSEN", "ONE_ROW", "Estimate", "Estimates", "as_good", "check_asked", "day_of", "known"]
 
 Truth = Literal["table", "population"]
 Number = float | dt.date
@@ -30,6 +30,20 @@ _NAMED = 4
 """So many answers at most are named beside a note that is about them."""
 
 _TRUTHS = {"table": "this table's own secrets", "population": "the population that its rows were drawn from"}
+
+
+def check_asked(confidence: float, truth: Truth) -> None:
+    """Refuse a confidence that is none, and a truth that nothing is asked about.
+
+    Raises:
+        ArgumentError: one of them is.
+
+    >>> check_asked(0.95, "table")
+    """
+    if isinstance(confidence, bool) or not isinstance(confidence, SupportsFloat) or not 0 < float(confidence) < 1:
+        raise ArgumentError(f"a confidence lies between 0 and 1, not at {confidence!r}")
+    if truth not in ("table", "population"):
+        raise ArgumentError(f'truth is "table" or "population", not {truth!r}')
 
 
 def as_good(apart: float, noise: float, confidence: float) -> bool:
@@ -299,12 +313,21 @@ def shown(value: Number) -> str:
     return f"{value:.4g}"
 
 
+def day_of(days: float) -> Number:
+    """The day of a number of days since 1970; infinite where there is none.
+
+    >>> day_of(18262), day_of(-math.inf)
+    (datetime.date(2020, 1, 1), -inf)
+    """
+    if not abs(days) < 700_000:
+        return math.copysign(math.inf, days)
+    return dt.date(1970, 1, 1) + dt.timedelta(days=round(days))
+
+
 def _apart(one: Number, other: Number) -> float:
-    if isinstance(one, dt.date) or isinstance(other, dt.date):
-        assert isinstance(one, dt.date)
-        assert isinstance(other, dt.date)
+    if isinstance(one, dt.date) and isinstance(other, dt.date):
         return abs((one - other).days)
-    return abs(one - other)
+    return math.inf if isinstance(one, dt.date) or isinstance(other, dt.date) else abs(one - other)
 
 
 def _drawn(value: Number) -> float:

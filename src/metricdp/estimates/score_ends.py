@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from metricdp.estimates.linear import Monomial
     from metricdp.estimates.plan import Counted
 
-__all__ = ["are_shares", "moved_by_one", "rows_behind", "score_ends"]
+__all__ = ["are_shares", "is_still", "moved_by_one", "rows_behind", "score_ends"]
+
+_NEVER = 1e-3
+"""Where noise moves fewer rows than this, it moves none but in one table of a thousand."""
 
 Weights = Callable[[str, Any], Floats]
 """The score of each output, for a function of a column."""
@@ -66,10 +69,15 @@ def moved_by_one(counted: Counted, monomials: Sequence[Monomial], weights: Weigh
         parts = [(counted.laws[name], weights(name, factor)) for name, factor in one.factors.items()]
         sizes = [float(np.abs(scores).max()) for _, scores in parts]
         for place, (law, scores) in enumerate(parts):
-            if not law.is_exact:
+            if not is_still(law):
                 others = math.prod(sizes[:place] + sizes[place + 1 :])
                 found += size * _step(law, scores) * others
     return found
+
+
+def is_still(law: Any) -> bool:
+    """Whether no row is taken elsewhere than where noise takes it most often: there is none, or it is rare."""
+    return bool(law.is_exact or law.rows * (1 - law.matrix.max(axis=1).min()) <= _NEVER)
 
 
 def _typical(counted: Counted, number: str, slope: float, constant: float) -> float:

@@ -110,20 +110,18 @@ class _Answering:
         compared = [name for one in self._known_counts for name in compared_values(one.where)]
         binned = list(dict.fromkeys([*compared_values(select.where), *select.groups]))
         summed: list[str] = []
-        for aggregate in select.aggregates:
+        for aggregate in sorted(select.aggregates, key=lambda one: one.kind not in ("sum", "average")):
             asked = aggregate.column
-            if asked is None or asked in binned or asked in summed:
+            if asked is None or asked in binned:
                 continue
             column = self.table.column(asked)
             if aggregate.kind == "count" and column.missing == "refuse" and column.release == "noise":
                 continue
             if aggregate.kind in ("sum", "average") and not isinstance(column, OneOf):
                 summed.append(asked)
-            else:
+            else:  # a percentile needs outputs, whatever else is asked of the column
                 binned.append(asked)
-        for aggregate in select.aggregates:  # a percentile needs outputs, whatever else is asked of the column
-            if aggregate.kind in ("percentile", "count") and aggregate.column in summed:
-                binned.append(str(aggregate.column))
+        summed = list(dict.fromkeys(summed))
         binned = list(dict.fromkeys([*binned, *compared]))
         if not binned and not summed:
             binned.append(self._any_column())
@@ -132,6 +130,7 @@ class _Answering:
     def _any_column(self) -> str:
         """Some column to count rows by."""
         columns = [column for column in self.table.policy.columns if column.release != "drop" and not column.rekeyed]
+        columns.sort(key=lambda column: column.release == "keep")  # which may have many values
         for column in columns:
             if isinstance(column, OneOf | OnALine) or column.release == "keep":
                 return column.columns[0]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import metricdp as mdp
-from metricdp.estimates import Regression, estimate
+from metricdp.estimates import Regression, estimate, foresee
 from metricdp.estimates.group_numbers import _last
 from metricdp.tables import sanitize
 
@@ -138,3 +138,61 @@ def test_what_a_condition_hides_is_weighed_by_how_far_numbers_lie_apart():
         released = sanitize(table, {"format": 2, "columns": columns}).table
     low, high = estimate(released, "select avg(born) where age >= 40").only.interval
     assert (high - low).days < 400  # 7,000 days after the epoch
+
+
+def test_nulls_that_noise_never_moves_cost_no_width():
+    """Null is 20,000 times as far as the level says: the chance to move it is below what floats hold."""
+    random = np.random.default_rng(13)
+    pay, gone = random.uniform(0, 20_000, 500), random.random(500) < 0.2
+    columns = {"pay": {"type": "number", "within": 1, "bounds": [0, 20_000], "missing": "secret"}}
+    with pytest.warns(UserWarning, match="seeded"), mdp.seeded(7):
+        released = sanitize(pa.table({"pay": pa.array(pay, mask=gone)}), {"format": 2, "columns": columns}).table
+    average = estimate(released, "select avg(pay)").only
+    assert average.interval[0] <= pay[~gone].mean() <= average.interval[1]
+    assert average.interval[1] - average.interval[0] < 1
+    site = pa.array(["x", "y"] * 250)
+    kept = estimate(released.append_column("site", site), "select avg(pay) where site = 'x'",
+                    policy={"format": 2, "columns": columns | {"site": "keep"}}).only  # fmt: skip
+    assert kept.interval[1] - kept.interval[0] < 1
+    missing = estimate(released, "select count(*) where pay is null").only
+    assert missing.interval == pytest.approx((gone.sum(), gone.sum()), abs=1)
+
+
+def test_the_order_of_what_is_asked_changes_nothing():
+    columns = {"pay": {"type": "number", "within": 1, "resolution": 0.01, "missing": "refuse"}, "k": "keep"}
+    table = pa.table({"pay": np.random.default_rng(14).integers(0, 900, 60) / 100, "k": [0.1, 0.2, 0.4] * 20})
+    one, two = (
+        estimate(table, f"select {asked}", policy={"format": 2, "columns": columns})
+        for asked in ("min(pay), avg(pay), avg(k), min(k)", "avg(k), avg(pay), min(k), min(pay)")
+    )
+    for name in one.names:
+        assert one[name][0].interval == pytest.approx(two[name][0].interval)
+        assert one[name][0].value == pytest.approx(two[name][0].value)
+    assert one["avg(pay)"][0].value == pytest.approx(one["avg(pay)"][0].naive)
+    low, high = one["avg(k)"][0].interval
+    assert low == high == pytest.approx(0.7 / 3)
+
+
+def test_a_day_without_an_end_is_told_as_such():
+    columns = {"born": {"type": "date", "within": "30 days", "missing": "refuse"}}
+    days = pa.table({"born": pa.array([7000], pa.int32()).cast(pa.date32())})
+    policy_ = {"format": 2, "columns": columns}
+    found = estimate(days, "select median(born), max(born)", policy=policy_, truth="population")
+    assert found["median(born)"][0].interval == (-math.inf, math.inf)
+    assert found.to_json()["answers"][0]["max(born)"]["interval"][1] is None
+    assert foresee(policy_, "select median(born)", 2, truth="population").widest == math.inf
+
+
+def test_what_cannot_be_asked_is_refused_in_words():
+    columns = {"pay": {"type": "number", "within": 1, "bounds": [0, 9], "missing": "refuse"}}
+    policy_ = {"format": 2, "columns": columns}
+    table = pa.table({"pay": [1.0, 2.0, 1e308]})
+    with pytest.raises(mdp.errors.ColumnError, match="row 2: no release"):
+        estimate(table, "select avg(pay)", policy=policy_)
+    for confidence in ("0.9", None):
+        with pytest.raises(mdp.errors.ArgumentError, match="a confidence lies between"):
+            estimate(table, "select avg(pay)", policy=policy_, confidence=confidence)
+        with pytest.raises(mdp.errors.ArgumentError, match="a confidence lies between"):
+            foresee(policy_, "select avg(pay)", 10, confidence=confidence)
+    with pytest.raises(mdp.errors.ArgumentError, match="a question is SQL"):
+        estimate(table, Regression, policy=policy_)
