@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import anyio
-from fastapi import Depends, FastAPI, Header, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -72,10 +73,44 @@ class AskRequest(_Body):
 class VerifyRequest(_Body):
     """A channel and the metric that it is to keep."""
 
-    channel: dict[str, Any] = Field(description="As `metricdp optimal -o channel.json` writes it.")
-    metric: str = Field(
-        examples=["ln 2/200 great_circle"], description="The metric, in words.", max_length=_LONGEST_METRIC
+    channel: dict[str, Any] = Field(
+        examples=[
+            {
+                "format": "metricdp channel",
+                "version": 1,
+                "inputs": ["no", "yes"],
+                "outputs": ["no", "yes"],
+                "total": "4",
+                "weights": [[3, 1], [1, 3]],
+            }
+        ],
+        description="As `metricdp optimal -o channel.json` writes it.",
     )
+    metric: str = Field(examples=["ln 3 discrete"], description="The metric, in words.", max_length=_LONGEST_METRIC)
+
+
+class ErrorWords(_Body):
+    """What went wrong; nothing of what was sent is in it."""
+
+    kind: str = Field(examples=["BudgetError"], description="The class of the error.")
+    message: str = Field(description="What it says, for people.")
+
+
+class ErrorAnswer(_Body):
+    """Every answer that is no success has this form."""
+
+    format: int = Field(examples=[_FORMAT])
+    error: ErrorWords
+
+
+_JSON_ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorAnswer.__name__}"}}}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorAnswer, "description": words, "content": dict(_JSON_ERROR)}
+    for status, words in (
+        ("4XX", "Refused: nothing was released, nothing was charged. 402 says that the account is used up."),
+        ("5XX", "The service failed, or its ledger cannot be written."),
+    )
+}
 
 
 def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
@@ -105,14 +140,15 @@ def create_app(settings: Settings, ledger: Ledger | None = None) -> FastAPI:
         version="1",
         summary="Private releases and answers, each charged to an account before it leaves.",
         lifespan=living,
+        responses=_REFUSALS,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,  # behind a proxy it would lead to an address without TLS, and the token with it
     )
 
-    async def who(
-        request: Request, authorization: Annotated[str | None, Header(description="Bearer, and the token.")] = None
-    ) -> Token:
+    bearer = HTTPBearer(auto_error=False, description="A token, as `metricdp serve --add-token` prints it.")
+
+    async def who(request: Request, described: Annotated[Any, Depends(bearer)] = None) -> Token:
         caller: Token = request.scope["state"]["caller"]
         return caller
 

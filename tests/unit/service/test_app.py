@@ -261,6 +261,31 @@ def test_counts_and_health(service):
     assert service.call("ann", "GET", "/nothing").status_code == 404
 
 
+def test_the_description_says_how_to_ask_and_its_examples_work(service):
+    """A program made from it sent no token, expected errors of another form, and had no channel to verify."""
+    told = service.request("GET", "/openapi.json").json()
+    schemas = told["components"]["schemas"]
+    assert told["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    tried = 0
+    for path, verbs in told["paths"].items():
+        for method, verb in verbs.items():
+            if path != "/health":
+                assert verb["security"] == [{"HTTPBearer": []}]
+            assert not any(one["name"].lower() == "authorization" for one in verb.get("parameters", []))
+            error = verb["responses"]["4XX"]["content"]["application/json"]["schema"]
+            assert error == {"$ref": "#/components/schemas/ErrorAnswer"}
+            asked = verb.get("requestBody", {}).get("content", {}).get("application/json")
+            if asked is not None:
+                wanted = schemas[asked["schema"]["$ref"].rpartition("/")[2]]["properties"]
+                body = {name: one["examples"][0] for name, one in wanted.items()}
+                assert service.call("ann", method.upper(), path, body).status_code == 200, path
+                tried += 1
+    assert tried == 4
+    refused = service.call("ann", "POST", "/ask", {}).json()
+    assert set(refused) == set(schemas["ErrorAnswer"]["properties"])
+    assert set(refused["error"]) == set(schemas["ErrorWords"]["properties"])
+
+
 def test_an_error_of_the_service_itself_tells_nothing(service, monkeypatch, caplog):
     """Neither whoever asked nor the log of the server: it printed the error with its message."""
     from metricdp.service import verbs
