@@ -259,8 +259,10 @@ def times_of_day(text: pa.Array) -> pa.Array:
 _ISO_DATE = r"(?P<Y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)"
 _ISO_MOMENT = (
     _ISO_DATE
-    + r"(?:[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,](?P<f>\d{1,6}))?)?)?)?(?P<z>Z|[+-]\d\d(?::?\d\d)?)?"
+    + r"(?:[T ](?P<H>\d\d)(?::(?P<M>\d\d)(?::(?P<S>\d\d)(?:[.,](?P<f>\d{1,6})0{0,3})?)?)?)?"
+    + r"(?P<z>Z|[+-]\d\d(?::?\d\d)?)?"
 )
+"""Of nanoseconds, as Arrow writes them, the last three digits have to be 0."""
 _MONTHS = ["January", "February", "March", "April", "May", "June"]
 _MONTHS += ["July", "August", "September", "October", "November", "December"]
 _GROUPS = {

@@ -113,3 +113,12 @@ def test_both_ways_of_reading_a_moment_agree(word, place, letter, instead):
             except DataError:
                 found.append(None)
         assert found[0] == found[1]
+
+
+def test_moments_with_nanoseconds_that_are_none():
+    """Arrow writes nine digits where a column counts in nanoseconds; a table made from such could not be read."""
+    written = array("2024-01-31 12:00:00.123456000", "2024-01-31 12:00:00.000000000", None)
+    found = moments(written, Dialect(), "x").to_pylist()
+    assert found == [dt.datetime(2024, 1, 31, 12, 0, 0, 123456), dt.datetime(2024, 1, 31, 12), None]
+    with pytest.raises(DataError):
+        moments(array("2024-01-31 12:00:00.123456001"), Dialect(), "x")

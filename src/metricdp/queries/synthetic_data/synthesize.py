@@ -217,7 +217,9 @@ def _made(
         if zoned and pa.types.is_string(types.get(column.name, pa.null())):
             types[column.name] = pa.timestamp("us", "UTC")
     arrays = {
-        column.name: values_of_cells(column, codes, types.get(column.name))
+        column.name: values_of_cells(
+            column, codes, types.get(column.name), getattr(askable.column_type(column.name), "resolution", None)
+        )
         for column, codes in zip(cells, drawn_cells, strict=True)
     }
     order = [name for name in schema.names if name in arrays] + [name for name in names if name not in schema.names]

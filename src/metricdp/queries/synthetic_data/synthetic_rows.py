@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import zoneinfo
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,7 +16,7 @@ from metricdp.exact.bits import source
 from metricdp.exact.choice import uniform_below
 from metricdp.exact.refine import Integers
 from metricdp.policies.cells.listed import BooleanCells, CategoryCells, Cells
-from metricdp.policies.cells.ordered import DateCells, NumberCells, OrderedCells
+from metricdp.policies.cells.ordered import DateCells, Interval, NumberCells, OrderedCells
 from metricdp.queries.synthetic_data.fitting import Fitted
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ def _dealt(shares: Floats, before: Integers) -> Integers:
     return values
 
 
-def values_of_cells(column: Cells, cells: Integers, wanted: pa.DataType | None = None) -> pa.Array:
+def values_of_cells(
+    column: Cells, cells: Integers, wanted: pa.DataType | None = None, step: Fraction | None = None
+) -> pa.Array:
     """A value for each cell: its own, or where a cell holds several, one of them drawn evenly; of a day, its beginning.
 
     Missing values come as null, and so do values outside where they have no name of the column's type.
@@ -83,11 +86,12 @@ def values_of_cells(column: Cells, cells: Integers, wanted: pa.DataType | None =
         column: what the cells were made of.
         cells: their places.
         wanted: the type that the column had; the one that the policy declares where it cannot hold the values.
+        step: of numbers, such as 0.01 for money; None where the policy says nothing of it.
     """
     import pyarrow as pa
 
     plain = pa.date32() if isinstance(column, DateCells) else pa.type_for_alias(column.csv_type)
-    found = _values(column, cells)
+    found = _values(column, cells, step)
     if isinstance(column, DateCells) and wanted is not None and pa.types.is_timestamp(wanted) and wanted.tz is not None:
         zone = zoneinfo.ZoneInfo(column.zone or "UTC")  # a day begins where its own zone says
         return pa.array([None if day is None else dt.datetime.combine(day, dt.time(), zone) for day in found], wanted)
@@ -102,9 +106,9 @@ def values_of_cells(column: Cells, cells: Integers, wanted: pa.DataType | None =
         return values
 
 
-def _values(column: Cells, cells: Integers) -> list[Any]:
+def _values(column: Cells, cells: Integers, step: Fraction | None) -> list[Any]:
     if isinstance(column, OrderedCells):
-        return _in_intervals(column, cells)
+        return _in_intervals(column, cells, step)
     if isinstance(column, CategoryCells):
         text = isinstance(column.values[0], str)
         names: list[Any] = list(column.values)
@@ -119,15 +123,17 @@ def _values(column: Cells, cells: Integers) -> list[Any]:
     return [names[cell] for cell in cells.tolist()]
 
 
-def _in_intervals(column: OrderedCells, cells: Integers) -> list[Any]:
-    """A value of each cell: whole numbers and days one by one, other numbers in a millionth of the cell's width."""
+def _in_intervals(column: OrderedCells, cells: Integers, step: Fraction | None) -> list[Any]:
+    """A value of each cell: whole numbers and days one by one, other numbers by their step or a millionth of it."""
     found = np.empty(len(cells), dtype=object)
     for code, interval in enumerate(column.intervals):
         there = np.flatnonzero(cells == code)
         if not len(there):
             continue
         low, high = interval.first, interval.last
-        if isinstance(column, NumberCells):
+        if isinstance(column, NumberCells) and step is not None and (steps := _steps(interval, step)):
+            found[there] = [float(number * step) for number in _whole(steps[0], steps[-1], len(there))]
+        elif isinstance(column, NumberCells):
             drawn = uniform_below(_FINE, len(there)).tolist()
             width = Fraction(high) - Fraction(low)
             found[there] = [float(Fraction(low) + width * number / _FINE) for number in drawn]
@@ -137,6 +143,13 @@ def _in_intervals(column: OrderedCells, cells: Integers) -> list[Any]:
         else:
             found[there] = _whole(int(low), int(high), len(there))
     return found.tolist()
+
+
+def _steps(interval: Interval, step: Fraction) -> range:
+    """The multiples of a step that lie in a cell, by their numbers."""
+    last = math.floor(Fraction(interval.last) / step)
+    beyond = last * step == interval.last and not interval.closed
+    return range(math.ceil(Fraction(interval.first) / step), last + (0 if beyond else 1))
 
 
 def _whole(low: int, high: int, count: int) -> Sequence[int]:

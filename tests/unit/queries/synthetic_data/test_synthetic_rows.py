@@ -1,6 +1,7 @@
 """Rows from a fit: each value as often as its share says, and values of the columns' own types."""
 
 import datetime as dt
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -75,6 +76,14 @@ def test_moments_lie_on_the_day_of_their_zone(zone):
     assert made.type == pa.timestamp("ms", "UTC")
     days = [None if one is None else one.astimezone(ZoneInfo(zone or "UTC")).date() for one in made.to_pylist()]
     assert days == [*column.starts, None]
+
+
+def test_numbers_lie_on_the_steps_that_the_policy_declares():
+    column = NumberCells("pay", (0, 1), edges=("0.5",))
+    made = values_of_cells(column, np.array([0, 1] * 300), pa.float64(), Fraction(1, 4)).to_pylist()
+    assert (set(made[::2]), set(made[1::2])) == ({0.0, 0.25}, {0.5, 0.75, 1.0})
+    coarse = values_of_cells(column, np.array([0, 1] * 300), pa.float64(), Fraction(3)).to_pylist()
+    assert 0.5 < max(coarse) <= 1, "a cell without a multiple has any of its values"
 
 
 def test_dictionaries_stay_dictionaries():
