@@ -75,6 +75,7 @@ def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, i
         weights[rows] = whole
 
     each_block(fill, list(row_blocks(matrix.shape)))
+    weights.setflags(write=False)  # so that a channel need not copy them
     return weights, total
 
 
