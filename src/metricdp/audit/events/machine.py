@@ -30,6 +30,7 @@ __all__ = [
     "missing",
     "moment",
     "nan_bits",
+    "nth",
     "nth_number",
     "nth_place",
     "numbers",
@@ -173,7 +174,7 @@ def nth_place(z: Any, flags: Any, number: int) -> Any:
     >>> nth_place([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
     3.0
     """
-    return _nth(z, flags, number)[0]
+    return nth(z, flags, number)[0]
 
 
 def nth_number(z: Any, flags: Any, number: int) -> Any:
@@ -182,10 +183,10 @@ def nth_number(z: Any, flags: Any, number: int) -> Any:
     >>> nth_number([-1.0, 2.5, -1.0, 3.5], [-1.0], 1)
     3.5
     """
-    return _nth(z, flags, number)[1]
+    return nth(z, flags, number)[1]
 
 
-def _nth(z: Any, flags: Any, number: int) -> tuple[Any, Any]:
+def nth(z: Any, flags: Any, number: int) -> tuple[Any, Any]:
     """The place and the value, coordinate by coordinate: there are few of them and many points."""
     values = np.asarray(z, dtype=np.float64)
     seen = np.zeros(values.shape[:-1], dtype=np.int32)

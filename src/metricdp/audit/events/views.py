@@ -122,8 +122,14 @@ def _beside_flags(points: Floats) -> list[View]:
         return []
     code = _listed(flags)
 
-    def nth(number: int, what: Callable[[Any, Any, int], Any]) -> Callable[[Batch], NDArray[Any]]:
-        return lambda batch: np.asarray(what(points_of(batch, size), flags, number), dtype=np.float64)
+    def nth(number: int, part: int) -> Callable[[Batch], NDArray[Any]]:
+        def column(batch: Batch) -> NDArray[Any]:  # place and value are found together
+            known = batch.__dict__.setdefault("_nth", {})
+            if (code, number) not in known:
+                known[code, number] = machine.nth(points_of(batch, size), flags, number)
+            return np.asarray(known[code, number][part], dtype=np.float64)
+
+        return column
 
     views = [
         View(
@@ -137,13 +143,13 @@ def _beside_flags(points: Floats) -> list[View]:
             View(
                 f"the {name} number that is no flag",
                 f"m.nth_number(z, {code}, {number})",
-                nth(number, machine.nth_number),
+                nth(number, 1),
                 near=True,
             ),
             View(
                 f"the place of the {name} number that is no flag",
                 f"m.nth_place(z, {code}, {number})",
-                nth(number, machine.nth_place),
+                nth(number, 0),
                 near=True,
             ),
         ]
@@ -157,12 +163,18 @@ def _nearer(size: int, pair: tuple[Any, Any], kind: str) -> list[View]:
         return []
     first, second = (np.broadcast_to(secret[0], (size,)) for secret in secrets if secret is not None)
 
+    differ = np.flatnonzero(first != second)
+
     def nearer(order: float) -> Callable[[Batch], NDArray[Any]]:
+        kept = differ if order == 1 else np.arange(size)  # in L1, the others add the same to both
+        one, two = first[kept], second[kept]
+
         def column(
             batch: Batch,
         ) -> Floats:  # to nine digits, so that it is about the numbers and not about their floats
             points = points_of(batch, size)
-            return np.asarray(np.rint((_norms(points - second, order) - _norms(points - first, order)) * 1e9) / 1e9)
+            points = points if kept.size == size else points[:, kept]
+            return np.asarray(np.rint((_norms(points - two, order) - _norms(points - one, order)) * 1e9) / 1e9)
 
         return column
 
