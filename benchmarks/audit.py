@@ -82,7 +82,7 @@ DRAWS = {
     "Rappor": 3.5e7,
     "OneTimeRappor": 2e7,
     "LaplaceParallel": 4e7,
-    "SVT34Parallel": 4e7,
+    "SVT34Parallel": 7e7,
     "PrefixSum": 4e6,
     "NumericalSVT": 2e7,
 }

@@ -189,6 +189,8 @@ def _target(box: list[str], as_rows: bool) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise ArgumentError(str(error)) from None
+    except (Exception, SystemExit) as error:  # whoever wrote it, an audit that did not begin found nothing
+        raise ArgumentError(f"{module} raised {type(error).__name__} as it was imported: {error}") from None
     return rows(found) if as_rows else found
 
 

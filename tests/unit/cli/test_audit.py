@@ -158,3 +158,12 @@ def test_mistakes_exit_with_2(run, arguments, words):
     done = run(*arguments)
     assert done.exit_code == 2, done.output
     assert words in done.output
+
+
+@pytest.mark.parametrize("text", ["def release(:", "1 / 0", "import sys; sys.exit(0)"])
+def test_a_module_that_fails_as_it_is_imported_is_no_defect_of_ours_and_no_success(run, text, tmp_path):
+    name = f"failing_module_{len(text)}"
+    (tmp_path / f"{name}.py").write_text(text)
+    done = run(f"{name}:release", *CLAIM)
+    assert done.exit_code == 2, done.output
+    assert f"{name} raised" in done.stderr
