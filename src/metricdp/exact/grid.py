@@ -252,7 +252,8 @@ class Grid:
             self._check((secrets <= most) & (secrets >= -most))
         if top == 1:
             zeros, everywhere = np.zeros(secrets.size), np.ones(secrets.size, dtype=bool)
-            return Placed(secrets * bottom, zeros, 0.0, lambda row: Fraction(0), lambda: everywhere, secrets)
+            cells = secrets * bottom if bottom < _TOP else secrets  # of a grid so fine nothing but zeros is left
+            return Placed(cells, zeros, 0.0, lambda row: Fraction(0), lambda: everywhere, secrets)
         cells = secrets // top
         rest = secrets - cells * top
         for factor in factors:  # long division, by digits that fit 64 bits

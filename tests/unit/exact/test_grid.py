@@ -130,3 +130,14 @@ def test_off_the_grid_is_refused_exactly():
         with pytest.raises(OffGridError) as caught:
             on_grid(grid, secrets)
         assert caught.value.row == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64, np.float64, object])
+@pytest.mark.parametrize("width", [Fraction(1, 2**63), Fraction(1, 2**120), Fraction(1, 10**80), Fraction(3, 10**80)])
+def test_zero_lies_on_the_finest_grid_whatever_its_type(dtype, width):
+    """Integers met a factor of more than 64 bits there, and ended in an error of Python where others were taken."""
+    placed = Grid(width).place(np.array([0, 0], dtype=dtype))
+    assert placed.cells.tolist() == [0, 0]
+    assert placed.aligned().all()
+    with pytest.raises(OutOfDomainError):
+        Grid(width).place(np.array([0, 1], dtype=dtype))
