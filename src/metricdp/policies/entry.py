@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
+from metricdp.errors import ArgumentError
 from metricdp.policies.quantities import quantity
 from metricdp.policies.standard import Standard
 
@@ -94,10 +95,17 @@ class ColumnEntry:
         """A positive quantity such as ``"5 days"``, in a unit; None where nothing is written."""
         if key not in self:
             return None
-        amount = quantity(self.take(key), unit)
+        amount = self.amount(key, unit)
         if amount <= 0:
             raise Mistake(key, f"{key} is positive")
         return amount
+
+    def amount(self, key: str, unit: str) -> Fraction:
+        """A quantity that is written, whatever its sign."""
+        try:
+            return quantity(self.take(key), unit)
+        except ArgumentError as error:
+            raise Mistake(key, f"{key}: {error}") from None
 
     def release(self) -> Release:
         """What a sanitized table does with the column."""

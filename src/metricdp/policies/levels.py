@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from metricdp.errors import ArgumentError
 from metricdp.exact.level import Level
 from metricdp.metrics import Metric, Nullable, capped, discrete, nullable
 from metricdp.metrics.finite import Discrete
@@ -20,7 +21,7 @@ from metricdp.metrics.reading import metric_in_words
 from metricdp.metrics.toml import from_tree
 from metricdp.metrics.words import Measure
 from metricdp.policies.entry import ColumnEntry, Missing, Mistake
-from metricdp.policies.quantities import example, factor_level, quantity, unit_in
+from metricdp.policies.quantities import example, factor_level, unit_in
 from metricdp.policies.standard import Standard
 
 __all__ = ["Written", "equal_level", "level_by_distance", "missing_distance", "wanted_distance", "with_missing"]
@@ -195,7 +196,7 @@ def _refuse(entry: ColumnEntry, beside: str, **reasons: str) -> None:
 
 
 def _distance(entry: ColumnEntry, key: str, unit: str) -> Fraction:
-    distance = quantity(entry.take(key), unit)
+    distance = entry.amount(key, unit)
     if distance <= 0:
         raise Mistake(key, f"{key} is a positive distance")
     return distance
@@ -207,4 +208,7 @@ def _epsilon(entry: ColumnEntry) -> Level:
 
 def _factor(entry: ColumnEntry) -> Level:
     factor: Any = entry.take("factor", 2)
-    return factor_level(factor)
+    try:
+        return factor_level(factor)
+    except ArgumentError as error:
+        raise Mistake("factor", f"factor: {error}") from None

@@ -75,7 +75,7 @@ def _in_range(written: Any) -> Fraction:
     try:
         number = rational(written, "quantity")
     except (ZeroDivisionError, OverflowError, ValueError):
-        raise ArgumentError("a quantity is a number") from None
+        raise ArgumentError("a number is wanted, such as 2") from None
     if number and not Fraction(1, 10**100) < abs(number) < 10**100:
         raise ArgumentError("a quantity lies between 1e-100 and 1e100")
     return number

@@ -5,6 +5,8 @@ import tomllib
 
 import pytest
 
+from metricdp.errors import PolicyError
+from metricdp.policies import Policy
 from metricdp.policies._lines import Lines
 
 ODD = ["pay roll", 'say "hi"', "it's", "a.b", "é#=", "tab\there", "[x]", "back\\slash", "\u202eturned"]
@@ -35,3 +37,17 @@ def test_lines_inside_an_array_open_no_table():
     lines = Lines('[columns.tea]\nvalues = [\n  ["mint"],\n  "black",\n]\nepsilon = 1\n')
     assert lines.of(("columns", "tea", "epsilon")) == 6
     assert lines.of(("nowhere",)) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('within = "abc"', 'line 5, column .a.: within: a quantity is wanted, such as "5 days"'),
+        ('within = "5 days"\nfactor = "abc"', "line 6, column .a.: factor: a number is wanted, such as 2"),
+        ('within = "5 days"\nresolution = "5 5"', "line 6, column .a.: resolution: '5' is no unit here"),
+    ],
+)
+def test_a_quantity_that_is_none_is_told_with_its_key_and_its_line(written, words):
+    """It was told with the line of its column alone, and not which of several keys it was."""
+    with pytest.raises(PolicyError, match=words):
+        Policy.parse(f'format = 2\n[columns]\n[columns.a]\ntype = "date"\n{written}\n')
