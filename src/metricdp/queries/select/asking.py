@@ -26,7 +26,7 @@ from metricdp.queries.select.joint_percentiles import JointPercentiles, joint_pe
 from metricdp.queries.select.people import check_people
 from metricdp.queries.select.percentiles import GroupPercentiles
 from metricdp.queries.select.rolled_up import widest_bar
-from metricdp.queries.select.shown_answers import shown_answers
+from metricdp.queries.select.shown_answers import check_days, shown_answers
 from metricdp.queries.select.single_number import Single, single
 from metricdp.queries.select.table_answers import Part, TableAnswer, TableAnswers, claimed
 from metricdp.queries.select.totals import LinearPart, check_records, why_shared
@@ -126,6 +126,7 @@ class Asking:
     @classmethod
     def made(cls, select: Select, policy: Askable, scale: Fraction = Fraction(1)) -> Asking:
         """A question that was read already; refuse what cannot be bounded."""
+        check_days(select, policy)
         asking = cls(select, policy, Division.of(select, policy), scale)
         if asking.linear is not None:
             asking.linear.check()

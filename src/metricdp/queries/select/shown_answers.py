@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metricdp.errors import ArgumentError
-from metricdp.policies.sql.expressions import Asked, Expression
-from metricdp.policies.sql.statements import Aggregate
+from metricdp.policies.askable import Askable
+from metricdp.policies.cells.ordered import DateCells
+from metricdp.policies.sql.expressions import Applied, Asked, Combined, Expression
+from metricdp.policies.sql.statements import Aggregate, Select
 from metricdp.queries.select.amounts import Amount
 from metricdp.queries.select.rolled_up import rolled_up, total_bar
 from metricdp.queries.select.spreads import spread
@@ -23,7 +25,7 @@ from metricdp.queries.select.totals import bounds_of
 if TYPE_CHECKING:
     from metricdp.queries.select.asking import Asking
 
-__all__ = ["asked_names", "shown_answers"]
+__all__ = ["asked_names", "check_days", "shown_answers"]
 
 Rows = tuple[tuple[TableAnswer, ...], ...]
 
@@ -55,6 +57,34 @@ def shown_answers(asking: Asking, rows: Rows, *rest: Any) -> TableAnswers:
     shown = tuple(computed[place] for place in places)
     found = TableAnswers(select, policy, tuple(labels[place] for place in places), shown, *rest)
     return found if shown == asked[1] else replace(found, asked=asked)
+
+
+def check_days(select: Select, policy: Askable) -> None:
+    """Refuse what is computed from days, but for how many lie between two.
+
+    Raises:
+        ArgumentError: with what to write instead.
+    """
+    columns = [None if one.column is None else policy.column(one.column) for one in select.aggregates]
+    days = [
+        one.kind in ("percentile", "average") and isinstance(column, DateCells)
+        for one, column in zip(select.aggregates, columns, strict=True)
+    ]
+    for one in select.shown:
+        _is_day(one.inner, days)
+
+
+def _is_day(expression: Expression, days: Sequence[bool]) -> bool:
+    if isinstance(expression, Asked):
+        return days[expression.place]
+    if isinstance(expression, Combined):
+        found = [_is_day(side, days) for side in (expression.left, expression.right)]
+        lie_between = expression.sign == "-" and all(found)
+    else:
+        found, lie_between = [isinstance(expression, Applied) and _is_day(expression.inner, days)], False
+    if any(found) and not lie_between:
+        raise ArgumentError("days are not computed with, but for how many lie between two: max(day) - min(day)")
+    return False
 
 
 def _with_totals(asking: Asking, labels: Sequence[tuple[str, ...]], rows: Rows) -> Rows:
@@ -94,8 +124,6 @@ def _answer(expression: Expression, row: tuple[TableAnswer, ...], made_of: Seque
     if isinstance(expression, Asked):
         return row[expression.place]
     used = sorted(expression.asked())
-    if any(isinstance(row[place].value, dt.date) for place in used):
-        raise ArgumentError("days are not computed with: ask for them as they are")
     values = [_number(one.value) for one in row]
     value = float(expression.of(values))
     bars = {place: row[place].error_bar for place in used}

@@ -723,3 +723,14 @@ def test_other_windows_are_refused(asked):
     policy = Policy.of({"format": 2, "records": 9, "columns": {"sex": column, "age": column, "pay": column}})
     with pytest.raises(ArgumentError, match=r"sum\(count\(\*\)\) over \(\)"):
         Asking.of(f"select sex, {asked} as n from t group by sex, age", policy.askable)
+
+
+def test_days_between_two_are_a_number():
+    column = {"type": "date", "bounds": [dt.date(2024, 1, 1), dt.date(2024, 1, 31)], "missing": "refuse"}
+    policy = Policy.of({"format": 2, "records": 5, "columns": {"day": column | {"metric": "9000 discrete"}}})
+    table = pa.table({"day": [dt.date(2024, 1, k) for k in (3, 3, 5, 20, 31)]})
+    (one,) = ask(table, policy, "select percentile(day, 0.7) - percentile(day, 0.3) as n from t").found[0]
+    assert one.value == 17
+    for asked in ("max(day) + 1", "round(avg(day))", "avg(day) / 2", "max(day) + min(day)"):
+        with pytest.raises(ArgumentError, match="days are not computed with"):
+            Asking.of(f"select {asked} as n from t", policy.askable)
