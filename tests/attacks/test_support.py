@@ -87,7 +87,7 @@ def comparable(mechanism, one, two):
         inside = [
             within and bounds[0] <= Fraction(x) <= bounds[1] for within, x in zip(inside, (one, two), strict=True)
         ]
-    if getattr(mechanism, "k", None) is not None:
+    if getattr(mechanism, "steps", None) is not None:
         inside = [within and 0 <= x <= mechanism.steps for within, x in zip(inside, (one, two), strict=True)]
     return inside[0] == inside[1] and not (bounds is not None and inside == [False, False])
 
