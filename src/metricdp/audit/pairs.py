@@ -155,7 +155,7 @@ def _numbers(mechanism: Any, unit: float) -> list[Any]:
     if bounds is not None:
         low, high = (float(end) for end in bounds)
         found = [low, high, low + unit, high - unit, (low + high) / 2, (low + high) / 2 + unit, *found]
-    steps = getattr(mechanism, "k", None)
+    steps = getattr(mechanism, "steps", None)
     if isinstance(steps, int):
         step = float(getattr(mechanism, "step", 1))
         found = [0, steps * step, (steps - 1) * step, step, 2 * step, *found]
