@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -63,6 +64,9 @@ TEXT = 8.0
 _WIDTH = 3.5  # inches: a column of a paper with two
 _DOTS = 160
 _FEW_NAMES, _SHORT_NAME = 3, 22
+_ACROSS, _UPWARDS = 60, 44
+"""Letters of a label that find room beside a panel of a column's width; longer ones go over several lines."""
+
 _LINE = 0.16  # inches: a line of a legend
 
 _WORDS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
@@ -149,9 +153,10 @@ def canvas(
 
 def dress(axes: Axes, x: str = "", y: str = "", title: str = "") -> None:
     """Labels, a title and thin lines, all in small type."""
-    for label, put in ((x, axes.set_xlabel), (y, axes.set_ylabel)):
+    for label, put, most in ((x, axes.set_xlabel, _ACROSS), (y, axes.set_ylabel, _UPWARDS)):
         if label:
-            put(literal(label), color=INK, fontsize=TEXT)
+            text = label if len(label) <= most else textwrap.fill(label, most)
+            put("\n".join(map(literal, text.split("\n"))), color=INK, fontsize=TEXT)
     put_title(axes, title)
     for place, spine in axes.spines.items():
         spine.set_visible(place in ("left", "bottom"))
@@ -159,10 +164,11 @@ def dress(axes: Axes, x: str = "", y: str = "", title: str = "") -> None:
     axes.tick_params(colors=INK, labelsize=TEXT - 1, width=0.6, length=2.5)
 
 
-def put_title(axes: Axes, title: str, size: float = TEXT + 1) -> None:
-    """A title over a panel, from its left edge, in several lines where the figure is too narrow for one."""
+def put_title(axes: Axes, title: str, size: float = TEXT + 1, *, wrap: bool = True) -> None:
+    """A title over a panel, from its left edge: in its own lines, or wrapped where the figure is too narrow for one."""
     if title:
-        axes.set_title(literal(title), fontsize=size, color=INK, loc="left", wrap=True)
+        text = literal(title) if wrap else "\n".join(map(literal, title.split("\n")))
+        axes.set_title(text, fontsize=size, color=INK, loc="left", wrap=wrap)
 
 
 def legend(axes: Axes, **options: Any) -> None:

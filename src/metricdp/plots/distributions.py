@@ -56,6 +56,8 @@ def distributions(
     named = labels is not None and len(labels) == size
     if not size or len(bounds) != size + 1 or (edges is None and not named):
         raise ArgumentError("distributions wants edges, one more than bins, or a label for each bin")
+    if not np.isfinite(bounds).all() or not (np.diff(bounds) > 0).all():
+        raise ArgumentError("the edges of distributions are finite numbers, each above the one before")
     if any(len(part) != size for part in shares.values()):
         raise ArgumentError("distributions wants as many shares in each list as in the others")
     figure, axes = canvas(ax, 2.6, width=4.6)

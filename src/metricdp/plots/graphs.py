@@ -26,6 +26,7 @@ __all__ = ["graph"]
 _FLAT = 1e-6
 _MOST_LABELS = 24
 _MOST_NAMES = 80
+_MANY_LINES = 200
 _NEAR = 1e-9
 _SIGNS = 60
 """So many signs stand side by side below a row of points."""
@@ -137,8 +138,9 @@ def _edges(axes: Axes, picture: GraphPicture, at: Any, bends: bool, tight: set[t
         else:
             straight[thick].append(at[[i, j]])
     for thick, lines in straight.items():
-        colour, width = (COLOURS[1], 2.2) if thick else (FAINT, 0.8)
-        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=2))
+        colour, width = (COLOURS[1], 2.2) if thick else (FAINT, 0.8 if len(lines) <= _MANY_LINES else 0.3)
+        pale = min(1.0, max(0.15, _MANY_LINES / max(1, len(lines))))
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=pale, zorder=2))
 
 
 def _places(space: Space, places: Mapping[Any, Sequence[float]]) -> list[tuple[float, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = ["channel_shades", "heat_map"]
 
 _GREY = "#9aa1a9"
 _LONGEST, _LETTER = 22, 0.07  # letters of a name, and inches of one
+_TITLE_LETTER, _LINE = 0.085, 0.2  # inches of a letter of the title, and of a line of it
 _MOST_NAMES = 30
 _MOST_ENTRIES = 14
 _SEEN = 0.005  # probabilities below it get no number
@@ -81,10 +83,11 @@ def heat_map(
     ]
     room = [_LETTER * max(0, min(_LONGEST, max(map(len, part), default=0)) - 5) for part in called]
     width, height = side * matrix.shape[1] / most + 2.2 + room[0], side * matrix.shape[0] / most + 1.4 + room[1]
-    figure, axes = canvas(ax, height, width=width)
+    lines = textwrap.wrap(title, int((side * matrix.shape[1] / most + 1.2) / _TITLE_LETTER))  # as wide as the panel
+    figure, axes = canvas(ax, height + _LINE * len(lines), width=width)
     _shades(figure, axes, matrix, shows)
     _names(axes, called)
-    put_title(axes, title, _TEXT + 1)
+    put_title(axes, "\n".join(lines), _TEXT + 1, wrap=False)
     shown = [[visible(name) for name in part] for part in called]
     data = {"plot": "heat_map", "rows": shown[0], "columns": shown[1], "matrix": matrix.tolist(), "shows": shows}
     head = f"{title}. " if title else ""

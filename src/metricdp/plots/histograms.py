@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,8 @@ def _edges(everything: Floats, bins: Sequence[float] | int) -> Floats:
     if bins < 1:
         raise ArgumentError(f"a histogram has at least one bin, not {bins}")
     low, most = float(everything.min()), float(everything.max())
+    if not math.isfinite(most - low):
+        raise ArgumentError(f"histogram wants numbers whose distance floats can hold, not {low:g} and {most:g}")
     high = float(np.quantile(everything, _FEW))
     high = most if most - low < 1.5 * (high - low) else high
     return np.linspace(low, high if high > low else low + 1.0, bins + 1)

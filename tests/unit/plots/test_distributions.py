@@ -27,3 +27,9 @@ def test_names_that_look_like_formulas_and_many_of_them():
     figure = distributions({f"a$\\frac$b{place}": [1.0] for place in range(10)}, labels=["all"])
     figure.draw_without_rendering()
     assert len(figure.axes[0].patches) == 10
+
+
+@pytest.mark.parametrize("edges", [[0, 1, float("inf")], [0, 0, 1], [2, 1, 0]])
+def test_edges_that_make_no_bins_are_refused(edges):
+    with pytest.raises(ArgumentError, match="each above the one before"):
+        distributions({"secret": [0.5, 0.5]}, edges)

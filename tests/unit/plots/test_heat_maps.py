@@ -53,3 +53,11 @@ def test_long_names_leave_the_words_of_the_scale_inside_the_figure():
     words = figure.axes[1].yaxis.label.get_window_extent()
     assert words.y0 >= 0
     assert words.y1 <= figure.bbox.height
+
+
+def test_long_names_and_a_long_title_leave_room_for_the_matrix():
+    names = [f"a very long name of a secret that nobody would print in full {place}" for place in range(3)]
+    noise = Channel.from_matrix(names, names, [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
+    figure = heat_map(noise, title=2 * names[0])
+    figure.draw_without_rendering()  # warns where nothing is left
+    assert figure.axes[0].get_window_extent().height > 100

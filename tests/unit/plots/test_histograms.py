@@ -37,3 +37,8 @@ def test_an_empty_list_among_others_and_what_lies_below_the_first_edge():
 def test_bins_that_are_none(bins):
     with pytest.raises(ArgumentError):
         histogram([1, 2], bins=bins)
+
+
+def test_numbers_farther_apart_than_floats_can_say_are_refused():
+    with pytest.raises(ArgumentError, match="whose distance floats can hold"):
+        histogram([-1e308, 1e308])
