@@ -9,8 +9,10 @@ expected loss is t as well. Columns are priced at ``π c(., z) - μ``, at prices
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -28,6 +30,9 @@ _MOST_ROUNDS = 1000
 _CAREFUL = 0.6
 _IDLE = 3
 """After so many rounds in which neither a column nor a bound is found, floats show no more."""
+
+_METHODS: tuple[Literal["primal", "dual", "ipm"], ...] = ("primal", "dual", "ipm")
+"""The next one where the one before goes astray."""
 
 _MOST_RISK = 1e10
 """In units of the best constant channel's loss: a column that costs a point more can have a weight of 1e-10 at most."""
@@ -109,7 +114,12 @@ class WorstCaseMaster(Master):
 
     def solve(self, seconds: float = math.inf) -> tuple[float, Floats, Floats]:
         """The least largest loss with these columns, their weights, and the price of each orbit; sets `belief`."""
-        solution = self._program.solve("primal", seconds, keep_basis=False, interruptible=True)
+        stop = time.monotonic() + seconds
+        for method in _METHODS:
+            solution = self._program.solve(method, seconds, keep_basis=False, interruptible=True)
+            seconds = stop - time.monotonic()
+            if solution.optimal or seconds <= 0:
+                break
         if not solution.optimal:
             late = solution.status is Status.TIME_LIMIT
             raise ImpossibleError(TIME if late else "the solver found no weights for the columns")

@@ -164,3 +164,11 @@ def test_interrupted_in_the_first_round_the_bars_hold(monkeypatch, visits):
     assert channel.loss <= free(space, prior) * (1 + 1e-6)
     assert 0 < channel.bound <= channel.loss
     assert verify(channel, space)
+
+
+def test_a_worst_case_whose_first_program_leads_the_primal_simplex_astray():
+    """It ended with a gap of 44% and "the solver found no weights"; the dual one solves it."""
+    space, _ = city(70, 82)
+    channel = optimal(space, "worst", gap=0.1)
+    assert channel.finished
+    assert verify(channel, space)
