@@ -24,7 +24,7 @@ NUMBERS = {
     (2, "example5"): {"eps = 1.0, delta = 0.1: the least scale for a width of 100": 82.595},
     (2, "thm5"): {"delta between neighbours": 0.05, "delta of the promise for all rows": 0.1},
     (2, "thm6-7"): {"two points 10 apart: the error is at least": 10 / 3, "Theorem 7 for outputs outside of D": 1},
-    (3, "fig4"): {"the prior is regular, of steps of 0.01": 0.72},
+    (3, "fig4"): {"the prior is regular, of steps of 0.04": 0.72},
     (3, "fig7"): {"determinant at alpha = 1/3": 0},
     (4, "fig1"): {"noise of Native, alone and together": 4, "noise of Male, alone and together": 1},
     (4, "alg3"): {"its mean squared error is the least": (1 + 3 ** (2 / 3)) ** 3},

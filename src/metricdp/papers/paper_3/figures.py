@@ -147,9 +147,11 @@ def fig4(size: Size) -> Found:
     leaked = people * _leaked_by_three_outputs()
     whole = Found(
         (
-            claim("the prior is regular, of steps of 0.01", "from 0.48", f"from {float(first)}", False,
+            claim(f"the prior is regular, of steps of {size.pick(0.01, 0.04)}", "from 0.48", f"from {float(first)}",
+                  False,
                   {"ball arithmetic at every step": f"not at {float(last)}, from {float(first)} on",
                    "one individual in closed form agrees": holds == closed,
+                   "the least share, 1/5, is a / (1 + 3 a) at a = 1/2, by hand": "from eps = ln 2 = 0.6931 on",
                    "numpy, all equations: least entry at 0.69 and 0.70":
                        f"{solved[0.69]:.2e} and {solved[0.70]:.2e}"}, value=first),
             claim(f"{people} people, eps = 0.5: leakage at most, for all priors", "2.5" if people == 5 else None,
