@@ -11,11 +11,12 @@ import numpy as np
 
 from metricdp.channels.arguments import SpaceLike, as_space
 from metricdp.channels.certified import Certified
-from metricdp.channels.channel import ROUNDING, Channel
+from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.channels.proved import Proved
 from metricdp.channels.rounding import floats_inside
 from metricdp.channels.verify import verify
+from metricdp.channels.whole_rows import ROUNDING
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
 from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.lists import as_list

@@ -6,7 +6,6 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from metricdp.channels.proved import Proved, refuse_unless_kept
+from metricdp.channels.whole_rows import whole_rows
 from metricdp.errors import ArgumentError, MetricDPError, UnknownCategoryError
 from metricdp.exact.arrays import Floats, Places, row_blocks
 from metricdp.exact.balls import float_below
-from metricdp.exact.lists import as_a, as_list
+from metricdp.exact.lists import as_a
 from metricdp.exact.weights import IntegerRows, Stored, Weights
 from metricdp.mechanisms.labels import DeclaredLabels
 from metricdp.mechanisms.law import Law, as_inputs
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from metricdp.channels.extended import Extended
     from metricdp.metrics import Metric
 
-__all__ = ["ROUNDING", "Channel"]
-
-ROUNDING = 1e-6
-"""How far from one the floats of a row may sum; beyond it they are no probabilities, and refused."""
+__all__ = ["Channel"]
 
 _SHORT = 1 << 62
 """Rows of machine integers with a smaller total can be added up as such."""
@@ -127,28 +124,7 @@ class Channel(Mechanism):
         4
         """
         names, columns = distinct(inputs, "input"), distinct(outputs, "output")
-        given = probabilities.tolist() if isinstance(probabilities, np.ndarray) else probabilities
-        rows = [
-            as_list(row, "probabilities") for row in as_list(given, "rows of probabilities", "[[0.5, 0.5], [0, 1]]")
-        ]
-        if len(rows) != len(names) or any(len(row) != len(columns) for row in rows):
-            raise ArgumentError(
-                f"a matrix of {len(names)} rows and {len(columns)} columns is wanted: inputs by outputs"
-            )
-        if (
-            isinstance(probabilities, np.ndarray)
-            and probabilities.dtype == np.float64
-            and bool(((probabilities >= 0) & (probabilities <= 2)).all())
-        ):
-            whole, total = _dyadic(probabilities)
-        else:
-            exact = [[_probability(value, row) for value in values] for row, values in enumerate(rows)]
-            total = math.lcm(*{value.denominator for values in exact for value in values})
-            whole = [[value.numerator * (total // value.denominator) for value in values] for values in exact]
-        weights = np.empty((len(names), len(columns)), dtype=object)
-        for row, values in enumerate(whole):
-            rounded = any(isinstance(value, float) for value in rows[row])
-            weights[row] = _to_total(values, total, rounded, row, names[row])
+        weights, total = whole_rows(probabilities, names, len(columns))
         return cls(names, columns, weights, total)
 
     # What it says
@@ -374,45 +350,6 @@ class Channel(Mechanism):
         from metricdp.channels.serialize import from_json
 
         return from_json(document)
-
-
-def _dyadic(floats: Floats) -> tuple[list[list[int]], int]:
-    """Floats in [0, 2] as integers over one power of two."""
-    halves, exponents = np.frexp(floats)
-    mantissas, exponents = np.ldexp(halves, 53).astype(np.int64), exponents - 53
-    least = int(exponents.min(initial=0, where=floats > 0))
-    shifts = np.where(floats > 0, exponents - least, 0)
-    whole = [
-        [m << s for m, s in zip(*row, strict=True)] for row in zip(mantissas.tolist(), shifts.tolist(), strict=True)
-    ]
-    return whole, 1 << -least
-
-
-def _probability(value: Any, row: int) -> Fraction:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction, Decimal, str)):
-        raise ArgumentError(f"row {row}: a probability is a number, not {type(value).__name__}")
-    try:
-        exact = Fraction(value)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise ArgumentError(f"row {row}: a probability is a finite number") from None
-    if exact < 0:
-        raise ArgumentError(f"row {row}: a negative probability")
-    return exact
-
-
-def _to_total(whole: list[int], total: int, rounded: bool, row: int, name: Any) -> list[int]:
-    missing = total - sum(whole)
-    if missing:
-        if not rounded or abs(missing) > Fraction(ROUNDING) * total:
-            raise ArgumentError(
-                f"row {row}: input {name!r}: its probabilities sum to "
-                f"{float(Fraction(total - missing, total)):.12g}, not to one"
-            )
-        largest = max(range(len(whole)), key=whole.__getitem__)
-        whole[largest] += missing
-    return whole
 
 
 def _check_short(weights: Stored, total: int, inputs: tuple[Any, ...]) -> None:

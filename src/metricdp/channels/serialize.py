@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from metricdp.channels.cells import digits, integer, label_text, number_text, read_label, read_number
-from metricdp.channels.channel import ROUNDING, Channel
+from metricdp.channels.channel import Channel
+from metricdp.channels.whole_rows import ROUNDING
 from metricdp.errors import ArgumentError, DataError, MetricDPError, NotFiniteError
 from metricdp.metrics import Guarantee, Metric
 from metricdp.metrics.amounts import plain
