@@ -22,6 +22,10 @@ _PENALTIES = np.concatenate([[0.0], 10.0 ** np.arange(-14, 3.01, 0.5)])
 _RANK = 1e-10
 _DIRECTIONS = 16
 _ILL = 1e9
+_TELLING = 0.25
+"""Where secrets have no order, a score without bias is taken as long as its interval reaches no farther than this: what
+the counts cannot tell of many values, each of them rare, is far more than that."""
+
 _TAME = 0.02
 """A channel whose singular values differ by less than this is inverted."""
 
@@ -116,14 +120,16 @@ class ScorePath:
             z: how many standard deviations the interval reaches.
         """
         middle = (low + high) / 2
-        if self.is_tame:
+        if self.is_tame or (self.near is None and self._inverse is not None):
             assert self._inverse is not None
             named = np.flatnonzero(middle)
             weights = (
                 self._inverse[:, named] @ middle[named] if len(named) < len(middle) / 2 else self._inverse @ middle
             )
             squares = self._squares[:, named[0]] * middle[named[0]] ** 2 if len(named) == 1 else self.law @ weights**2
-            return self._made(weights, middle + 0.0, squares, low, high)
+            plain = self._made(weights, middle + 0.0, squares, low, high)
+            if self.is_tame or z * plain.spread < _TELLING * math.sqrt(self.rows):
+                return plain
         centre = float(self.shares @ middle)
         left, values, right, scale = self._factors
         along = left.T @ (self._weights * (middle - centre))  # constants have no variance, and are put back
