@@ -3,20 +3,28 @@
 import itertools
 import math
 import traceback
+from contextlib import ExitStack, contextmanager
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from metricdp import channels
 from metricdp.errors import MetricDPError, PolicyError
+from metricdp.exact.choice import Thresholds
+from metricdp.mechanisms.exponential import Exponential
+from metricdp.mechanisms.response import RandomizedResponse
+from metricdp.mechanisms.set_response import SetResponse
 from metricdp.metrics import Space
 from metricdp.policies import Policy
 from metricdp.policies.types import TYPES
 from metricdp.tables import sanitize
 from tests.attacks.column_types import CASES, Case
 from tests.attacks.effort import tries
+from tests.attacks.support import FAR, draws
 
 SECRET = "TOPSECRET"
 LISTED = [case for case in CASES if case.shown is not None]
@@ -124,6 +132,42 @@ def test_a_field_of_a_struct_is_released_like_a_column(case):
         if mask[0]:
             held = table["s"].combine_chunks().field("k")
             assert not any(buffer is not None and SECRET.encode() in bytes(buffer) for buffer in held.buffers())
+
+
+@contextmanager
+def frozen(place: int):
+    """Draws that do not ask for the secret: the first place of every list, or the last one."""
+
+    def listed(values):
+        return lambda self, places: np.full_like(places, place * (len(values(self)) - 1))
+
+    with ExitStack() as stack:
+        stack.enter_context(draws(FAR[place]))
+        for owner, name, drawn in (
+            (Thresholds, "draw", lambda self, count: np.full(count, place, dtype=np.int64)),
+            (RandomizedResponse, "release_places", listed(lambda mechanism: mechanism.values)),
+            (Exponential, "release_places", listed(lambda mechanism: mechanism.space.points)),
+            (SetResponse, "release_masks", lambda self, masks: np.zeros_like(masks) | self._whole * place),
+        ):
+            stack.enter_context(mock.patch.object(owner, name, drawn))
+        yield
+
+
+@pytest.mark.parametrize("case", [case for case in NOISY if case.kind != "place"], ids=str)
+def test_without_its_draws_a_release_has_nothing_of_the_secret(tmp_path, case):
+    """Not a byte in memory, and not a figure of a file, differs from one secret to another where the draws do not."""
+    for arrow, place in itertools.product(case.arrow[: tries(1)], (0, 1)):
+        found = set()
+        for secret, _ in case.secrets:
+            if isinstance(secret, int) and secret < 0 and pa.types.is_unsigned_integer(arrow):
+                continue
+            table = pa.table({"x": case.made([secret] * 5, arrow)})
+            with frozen(place):
+                (piece,) = sanitize(table, case.policy).table["x"].chunks
+                sanitize(table, case.policy, tmp_path / "out.parquet", overwrite=True)
+            held = tuple(None if buffer is None else bytes(buffer) for buffer in piece.buffers())
+            found.add((held, str(pq.read_metadata(tmp_path / "out.parquet").row_group(0).to_dict())))
+        assert len(found) == 1
 
 
 # What is said of it.
