@@ -227,8 +227,8 @@ def held_under(folder, stop):
     """What the scratch files held, ours and DuckDB's, as long as nobody says stop."""
     seen = set()
     while not stop.is_set():
-        for path in folder.rglob("*"):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # folders go while they are looked through
+            for path in folder.rglob("*"):
                 held = path.read_bytes() if path.is_file() else b""
                 if held:
                     seen.add(b"RAW-PERSON" in held)
