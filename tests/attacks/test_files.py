@@ -232,7 +232,7 @@ def held_under(folder, stop):
                 held = path.read_bytes() if path.is_file() else b""
                 if held:
                     seen.add(b"RAW-PERSON" in held)
-        time.sleep(0.005)
+        time.sleep(0.02)
     return seen
 
 
