@@ -1,6 +1,8 @@
 """Releases of every kind are evidence, or the audit says why they are none."""
 
 import asyncio
+import contextlib
+import gc
 import json
 import math
 import re
@@ -275,3 +277,17 @@ def test_control_c_between_two_calls_loses_no_release(monkeypatch):
     assert batch.interrupted
     assert batch.releases == [1, 1, 1]
     assert batch.seconds.tolist() == [1, 1, 1]
+
+
+def test_a_collection_of_garbage_is_not_broken_off():
+    """What is raised inside one goes to nobody but the standard error, and pytest takes it for a failure."""
+    slow = lambda phase, info: time.sleep(0.1) if phase == "stop" else None  # noqa: E731
+    gc.callbacks.append(slow)
+    try:
+        with contextlib.suppress(TimedOut), Watch(0.02) as watch:
+            watch.begin()
+            gc.collect()
+            time.sleep(1)
+            pytest.fail("a call that goes on afterwards is broken off")
+    finally:
+        gc.callbacks.remove(slow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from types import FrameType, TracebackType
@@ -17,13 +18,14 @@ class TimedOut(BaseException):
 class Watch:
     """Raises `TimedOut` inside a call that takes longer than the limit, and at most twice the limit.
 
-    It needs the main thread of a system with interval timers; elsewhere it watches nothing.
+    It needs the main thread of a system with interval timers; elsewhere it watches nothing. While garbage is collected
+    it waits: what is raised there goes to nobody, and is printed as ignored.
     """
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
         self._call = self._seen = 0
-        self._inside = False
+        self._inside = self._collecting = False
         self._able = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
         self._before: Any = None
 
@@ -45,6 +47,7 @@ class Watch:
     def __enter__(self) -> Watch:
         if self._able:
             self._before = signal.signal(signal.SIGALRM, self._tick)
+            gc.callbacks.append(self._collects)
             signal.setitimer(signal.ITIMER_REAL, self.limit, self.limit)
         return self
 
@@ -54,12 +57,17 @@ class Watch:
         self._inside = False
         if self._able:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            gc.callbacks.remove(self._collects)
             signal.signal(signal.SIGALRM, self._before)
 
     def _tick(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        if not self._inside:
+        if not self._inside or self._collecting:
             return
         if self._seen == self._call:
             raise TimedOut  # and again at the next tick, where whatever ran just then let nothing through
         self._seen = self._call
+
+    def _collects(self, phase: str, info: dict[str, int]) -> None:
+        del info
+        self._collecting = phase == "start"

@@ -87,9 +87,10 @@ class Stream(Result, ABC):
 
     def _late(self, watch: Stopwatch) -> bool:
         """Whether the time is over; then the iteration ends here, and says so."""
-        if watch.over:
+        over = watch.over  # asked once: it may become true between two times
+        if over:
             self._ends(f"the time limit of {self.time_limit:g} seconds was reached")
-        return watch.over
+        return over
 
 
 @dataclass(eq=False, repr=False)

@@ -244,6 +244,20 @@ def test_a_stream_has_a_length_and_says_what_it_is():
     assert held.to_json()["count"] == len(held)
 
 
+def test_a_time_limit_that_comes_while_it_is_asked_about_is_the_reason():
+    class Watch:
+        asked = 0
+
+        @property
+        def over(self):
+            self.asked += 1
+            return self.asked > 1
+
+    stream, watch = kernels(Space.grid(3, 3, LN2 * euclidean()), time_limit=3.0), Watch()
+    for _ in range(2):
+        assert stream._late(watch) == ("time limit" in stream.reason)
+
+
 def test_a_time_limit_ends_an_iteration_and_refuses_a_count():
     space = Space.grid(3, 3, LN2 * euclidean())
     held = kernels(space, time_limit=3.0)
