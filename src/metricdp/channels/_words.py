@@ -12,18 +12,24 @@ if TYPE_CHECKING:
 
 __all__ = ["table"]
 
-_MOST_ROWS = 12
+_MOST = 12
 _LARGEST_FRACTION = 10**4
 
 
 def table(channel: Channel) -> str:
-    """Probabilities as fractions where those are short, else with four digits; a large one without its middle."""
+    """Probabilities as fractions where those are short, else with four digits.
+
+    A long one is printed without its middle, a wide one with the outputs that are likeliest for the rows printed.
+    """
     inputs, outputs = channel.shape
     size = str(channel.total) if channel.total < 10**6 else f"{channel.total.bit_length()} bits"
     lines = [f"channel of {inputs} inputs and {outputs} outputs, weights out of {size}"]
     if channel.promise is not None:
         lines.append(str(channel.promise))
-    rows, columns = _ends(inputs), _ends(outputs)
+    rows = _ends(inputs)
+    columns = _likeliest(channel, [row for row in rows if row is not None])
+    if outputs > _MOST:
+        lines.append(f"the {_MOST} outputs that are likeliest for the inputs printed here:")
     cells = [["", *("…" if column is None else visible(str(channel.outputs[column])) for column in columns)]]
     for row in rows:
         if row is None:
@@ -40,10 +46,19 @@ def table(channel: Channel) -> str:
 
 
 def _ends(count: int) -> list[int | None]:
-    if count <= _MOST_ROWS:
+    if count <= _MOST:
         return list(range(count))
-    half = _MOST_ROWS // 2
+    half = _MOST // 2
     return [*range(half), None, *range(count - half, count)]
+
+
+def _likeliest(channel: Channel, rows: list[int]) -> list[int | None]:
+    outputs = channel.shape[1]
+    if outputs <= _MOST:
+        return list(range(outputs))
+    weights = [sum(column) for column in zip(*(channel.weights[row].tolist() for row in rows), strict=True)]
+    likeliest = sorted(range(outputs), key=weights.__getitem__, reverse=True)[:_MOST]
+    return [*sorted(likeliest), None]
 
 
 def _entry(channel: Channel, row: int, column: int) -> str:

@@ -148,9 +148,18 @@ def test_words():
     promised = str(channel.promising(Guarantee(mdp.ln(2) * m.absolute())))
     assert "ln 2·|x − y|-private" in promised
     large = Channel.from_matrix(range(30), range(30), np.full((30, 30), F(1, 30)))
-    assert len(str(large).splitlines()) == 1 + 1 + 13
+    assert len(str(large).splitlines()) == 1 + 1 + 1 + 13
     assert "…" in str(large)
     assert max(map(len, str(large).splitlines())) < 120
+
+
+def test_a_wide_channel_is_printed_with_its_likeliest_outputs():
+    unused = np.zeros((3, 20), dtype=object)
+    unused[:, 15] = F(2, 3)
+    unused[:, 17] = F(1, 3)
+    lines = str(Channel.from_matrix("abc", range(20), unused)).splitlines()
+    assert lines[2].split() == [*map(str, range(10)), "15", "17", "…"]
+    assert lines[3].split() == ["a", *"0" * 10, "2/3", "1/3", "…"]
 
 
 # Labels

@@ -62,7 +62,12 @@ class Optimal(Certified):
         return super().to_json() | {"optimal": proved}
 
     def _repr_html_(self) -> str:
-        return f"<b>{html.escape(repr(self))}</b><pre>{html.escape(str(self))}</pre>"
+        return f"<b>{html.escape(repr(self))}</b><pre>{html.escape(super().__str__())}</pre>"
+
+    def __str__(self) -> str:
+        stopped = "" if self.finished else f"; not finished: {self.reason}"
+        loss = f"loss {self.loss:.6g}, at least {self.bound:.6g} for any private mechanism{stopped}"
+        return f"{loss}\n{super().__str__()}"
 
     def __repr__(self) -> str:
         stopped = "" if self.finished else f", not finished: {self.reason}"

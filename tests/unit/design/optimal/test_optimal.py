@@ -330,3 +330,12 @@ def test_losses_at_the_ends_of_floats():
     share = Fraction(3, 10**324)
     assert optimal(line, [1 - share, share, 0, 0], lambda z, x: 1e300 * (z != x)).gap < 1e-4
     assert 0 < optimal(line, loss=lambda z, x: 1e-320 * abs(z - x)).loss < 1e-319
+
+
+def test_its_words_begin_with_the_loss_and_what_stopped_it():
+    space = mdp.Space.line(4, mdp.metrics.absolute())
+    proved = optimal(space)
+    assert str(proved).startswith(f"loss {proved.loss:.6g}, at least {proved.bound:.6g} for any private mechanism\n")
+    assert str(proved).endswith(str(mdp.channels.Channel.from_json(proved.to_json())))
+    stopped = optimal(space, time_limit=1e-9)
+    assert stopped.finished or f"not finished: {stopped.reason}" in str(stopped).splitlines()[0]
