@@ -11,6 +11,7 @@ it is a function of U alone, and `decide_all_by_balls` computes the same one, sl
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ __all__ = [
     "Approximation",
     "Formula",
     "Tally",
+    "Uniforms",
     "decide_all_by_balls",
     "fraction",
     "nearest_integers",
@@ -85,6 +87,35 @@ class Approximation(NamedTuple):
     keep_radius: float | Floats = 0.0
 
 
+_FACTORS = 8
+
+
+class Uniforms:
+    """The uniforms of a draw as balls around the bits of them that were read, each made where it is used.
+
+    Args:
+        words: the bits of each, as an integer.
+        read: how many bits.
+    """
+
+    def __init__(self, words: Sequence[int], read: int) -> None:
+        self._words, self._read = words, read
+        self._width = arb((1, -read - 1))
+
+    def __getitem__(self, place: int) -> arb:
+        return arb(arb((2 * self._words[place] + 1, -self._read - 1)), self._width)
+
+    def product(self, first: int, last: int) -> arb:
+        """The product of those from one place up to another, which is left out; of a few at a time in integers."""
+        whole = arb(1)
+        for start in range(first, last, _FACTORS):
+            some = self._words[start : min(start + _FACTORS, last)]
+            low, high = math.prod(some), math.prod(word + 1 for word in some)
+            scale = -self._read * len(some) - 1
+            whole *= arb(arb((low + high, scale)), arb((high - low, scale)))
+        return whole
+
+
 class Formula(Protocol):
     """An ideal draw as a function of uniforms, said twice: quickly in floats, rigorously in balls."""
 
@@ -102,8 +133,8 @@ class Formula(Protocol):
         """The draws for the given rows of the input, from words of shape (uniforms, rows)."""
         ...
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
-        """One draw at the working precision: its outputs and, if draws may be rejected, the margin."""
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
+        """One draw at the working precision: the outputs wanted and, if draws may be rejected, the margin."""
         ...
 
 
@@ -198,11 +229,13 @@ def _attempt(
     undecided = _where_not(decided, by_balls)
     for column in undecided:
         row = int(numbers[column])
-        cells = _refine(formula, bits, [int(word) for word in words[:, column]], row, keep is not None)
+        every = by_balls or keep is not None
+        wanted = list(range(len(result))) if every else np.flatnonzero(~decided[:, column]).tolist()
+        cells = _refine(formula, bits, words[:, column].tolist(), row, wanted, keep is not None)
         if cells is None:
             again.append(int(column))
         else:
-            result[:, row] = cells
+            result[wanted, row] = cells
     count = _tally.get()
     if count is not None:
         count.add(numbers.size, len(undecided))
@@ -228,14 +261,14 @@ def _where_not(decided: NDArray[np.bool_], by_balls: bool) -> Integers:
     return np.flatnonzero(~(decided if decided.ndim == 1 else decided.all(axis=0)))
 
 
-def _refine(formula: Formula, bits: Source, words: list[int], row: int, may_reject: bool) -> list[int] | None:
-    """Decide one draw by balls, reading more bits of its uniforms as needed; None where it is rejected."""
+def _refine(
+    formula: Formula, bits: Source, words: list[int], row: int, wanted: list[int], may_reject: bool
+) -> list[int] | None:
+    """Decide outputs of one draw by balls, reading more bits of its uniforms as needed; None where it is rejected."""
     read = 64
     while True:
         with precision(64 + 2 * read):
-            width = arb((1, -read - 1))
-            uniforms = [arb(arb((2 * word + 1, -read - 1)), width) for word in words]
-            outputs = list(formula.ball(uniforms, row))
+            outputs = formula.ball(Uniforms(words, read), row, wanted)
             margin = outputs.pop() if may_reject else None
             if margin is not None and margin < 0:
                 return None

@@ -93,6 +93,11 @@ class ColumnType(ABC):
         """
 
     @property
+    def values_of_row(self) -> int:
+        """How many values a row has in it, at most; a list that is kept counts as one, since nobody declares it."""
+        return len(self.columns)
+
+    @property
     def where(self) -> str:
         """Where it stands, at the beginning of a message."""
         return f"line {self.line}, column {self.name!r}"

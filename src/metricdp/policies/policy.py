@@ -17,6 +17,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.person import Person
 from metricdp.policies.standard import Standard
 from metricdp.sources.dialect import Dialect
+from metricdp.sources.layout import batch_rows
 from metricdp.visible import visible_name
 
 if TYPE_CHECKING:
@@ -192,6 +193,11 @@ class Policy:
     def dropped(self) -> tuple[str, ...]:
         """The columns of the table that are left out."""
         return tuple(name for column in self.columns if column.release == "drop" for name in column.columns)
+
+    @property
+    def batch_rows(self) -> int:
+        """How many rows of the table are read, released and written at once; fewer where rows are wide."""
+        return batch_rows(sum(column.values_of_row for column in self.columns if column.release != "drop"))
 
     @property
     def released_text(self) -> str:

@@ -21,7 +21,6 @@ from metricdp.sources.csv_files import CsvFile
 from metricdp.sources.dialect import Untyped
 from metricdp.sources.engines.duckdb import counted_parquet
 from metricdp.sources.file_kinds import STANDARD, kind_of_file
-from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.scrubbing import unreadable
 from metricdp.sources.sealed_rows import SealedBytes
 from metricdp.sources.table import Declared, OpenTable
@@ -61,7 +60,7 @@ def _of_parquet(path: Path, declared: Declared) -> OpenTable:
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         # Ranges read ahead are kept until the reader is closed, so with pre_buffer memory would grow with the file.
         with pa_parquet.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+            for batch in file.iter_batches(declared.batch_rows, columns=columns):
                 # By name: of a nested column, pyarrow takes what begins with it too.
                 yield batch if columns is None else batch.select(columns)
 
@@ -102,7 +101,7 @@ def _of_folder(path: Path, declared: Declared) -> OpenTable:
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         options = pa_dataset.ParquetFragmentScanOptions(pre_buffer=False)  # see _of_parquet
         few = {"batch_readahead": 4, "fragment_readahead": 1, "fragment_scan_options": options}
-        return iter(dataset.to_batches(columns=columns, batch_size=BATCH_ROWS, **few))
+        return iter(dataset.to_batches(columns=columns, batch_size=declared.batch_rows, **few))
 
     counted = _counted(path, dataset.schema, declared, read)
     return OpenTable(dataset.schema, rows, read, path, untyped=Untyped(frozenset(keys)), counted=counted)
@@ -143,8 +142,8 @@ def _of_ipc(path: Path, declared: Declared) -> OpenTable:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
                 batch.validate(full=True)  # of a damaged file, lengths and offsets may point anywhere
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    part = batch.slice(start, BATCH_ROWS)
+                for start in range(0, batch.num_rows, declared.batch_rows):
+                    part = batch.slice(start, declared.batch_rows)
                     yield part if columns is None else part.select(columns)
 
     with pa.memory_map(str(path)) as memory, pa.ipc.open_file(memory) as file:
@@ -171,6 +170,7 @@ class _TextRows:
 
     file: CsvFile
     names: list[str]
+    batch_rows: int
     begun: list[Any]
 
     def __call__(self, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
@@ -178,8 +178,8 @@ class _TextRows:
         try:
             rows = self.begun.pop()
         except IndexError:
-            return self.file.read(self.names, chosen, BATCH_ROWS)
-        return self.file.read(self.names, chosen, BATCH_ROWS, rows)
+            return self.file.read(self.names, chosen, self.batch_rows)
+        return self.file.read(self.names, chosen, self.batch_rows, rows)
 
     def close(self) -> None:
         """Close what nobody read."""
@@ -187,12 +187,12 @@ class _TextRows:
             rows.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"file": self.file, "names": self.names, "begun": []}
+        return vars(self) | {"begun": []}
 
 
 def _of_text(file: CsvFile, path: Path | None, declared: Declared) -> OpenTable:
     names, begun = file.begin()
-    rows = _TextRows(file, names, [begun])
+    rows = _TextRows(file, names, declared.batch_rows, [begun])
     schema = pa.schema([(name, pa.string()) for name in names])
     untyped = Untyped(frozenset(names), declared.dialect)
     return OpenTable(schema, None, rows, path, untyped=untyped, release=rows.close)

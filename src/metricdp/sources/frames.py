@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from metricdp.errors import ArgumentError, ColumnError, DataError, KindError, NotFiniteError
 from metricdp.sources.dialect import Untyped
-from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.released_frames import to_pandas, to_polars
 from metricdp.sources.table import Declared, OpenTable
 from metricdp.sources.texts import FLOAT
@@ -30,11 +29,11 @@ __all__ = ["open_frame"]
 def open_frame(source: Any, declared: Declared) -> OpenTable | None:
     """Open a pandas or Polars frame, also a lazy one, or an Arrow table, batch or reader; None for anything else."""
     if isinstance(source, pa.Table):
-        return _of_table(source)
+        return _of_table(source, declared)
     if isinstance(source, pa.RecordBatch):
-        return _of_table(pa.Table.from_batches([source]))
+        return _of_table(pa.Table.from_batches([source]), declared)
     if isinstance(source, pa.RecordBatchReader):
-        return _of_reader(source)
+        return _of_reader(source, declared)
     if hasattr(source, "collect_batches"):  # a lazy frame of Polars
         return _of_lazy(source, declared)
     if hasattr(source, "to_arrow") and hasattr(source, "get_columns"):  # polars
@@ -44,10 +43,10 @@ def open_frame(source: Any, declared: Declared) -> OpenTable | None:
     return None
 
 
-def _of_table(table: pa.Table) -> OpenTable:
+def _of_table(table: pa.Table, declared: Declared) -> OpenTable:
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         chosen = table if columns is None else table.select(columns)
-        return iter(chosen.to_batches(BATCH_ROWS))
+        return iter(chosen.to_batches(declared.batch_rows))
 
     return OpenTable(table.schema, table.num_rows, read)
 
@@ -56,7 +55,7 @@ _STARTED: WeakSet[pa.RecordBatchReader] = WeakSet()
 """Streams that somebody has begun to read."""
 
 
-def _of_reader(reader: pa.RecordBatchReader) -> OpenTable:
+def _of_reader(reader: pa.RecordBatchReader, declared: Declared) -> OpenTable:
     """A stream that comes once; who wants it twice spools it."""
 
     def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
@@ -64,8 +63,8 @@ def _of_reader(reader: pa.RecordBatchReader) -> OpenTable:
             raise ArgumentError("a stream of batches can be read once, and this one has been; give a table")
         _STARTED.add(reader)
         for batch in reader:
-            for start in range(0, batch.num_rows, BATCH_ROWS):
-                part = batch.slice(start, BATCH_ROWS)
+            for start in range(0, batch.num_rows, declared.batch_rows):
+                part = batch.slice(start, declared.batch_rows)
                 yield part if columns is None else part.select(columns)
 
     return OpenTable(reader.schema, None, read, once=True)
@@ -79,8 +78,8 @@ def _of_pandas(frame: Any, declared: Declared) -> OpenTable:
 
     def read(chosen: list[str] | None) -> Iterator[pa.RecordBatch]:
         places = [(names.index(name), name) for name in (names if chosen is None else chosen)]
-        for start in range(0, len(frame), BATCH_ROWS):
-            part = frame.iloc[start : start + BATCH_ROWS]
+        for start in range(0, len(frame), declared.batch_rows):
+            part = frame.iloc[start : start + declared.batch_rows]
             yield columns.batch([(name, part.iloc[:, place]) for place, name in places], start)
 
     empty = frame.iloc[:0]
@@ -98,8 +97,8 @@ def _of_polars(frame: Any, declared: Declared) -> OpenTable:
 
     def read(chosen: list[str] | None) -> Iterator[pa.RecordBatch]:
         names = frame.columns if chosen is None else chosen
-        for start in range(0, frame.height, BATCH_ROWS):
-            part = frame.slice(start, BATCH_ROWS)
+        for start in range(0, frame.height, declared.batch_rows):
+            part = frame.slice(start, declared.batch_rows)
             yield columns.batch([(name, part.get_column(name)) for name in names], start)
 
     schema = columns.schema([(series.name, series) for series in frame.clear().get_columns()])
@@ -114,7 +113,7 @@ def _of_lazy(frame: Any, declared: Declared) -> OpenTable:
 
     def read(chosen: list[str] | None) -> Iterator[pa.RecordBatch]:
         wanted, start = (names if chosen is None else chosen), 0
-        for part in frame.select(wanted).collect_batches(chunk_size=BATCH_ROWS):
+        for part in frame.select(wanted).collect_batches(chunk_size=declared.batch_rows):
             yield columns.batch([(name, part.get_column(name)) for name in wanted], start)
             start += part.height
 

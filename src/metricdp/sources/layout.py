@@ -13,16 +13,28 @@ import pyarrow as pa
 from metricdp.errors import ColumnError, FileError, OutOfDomainError
 from metricdp.sources.plain_arrays import plain_array
 
-__all__ = ["BATCH_ROWS", "EvenWriter", "in_one_piece", "laid_out", "too_many_words"]
+__all__ = ["BATCH_ROWS", "EvenWriter", "batch_rows", "in_one_piece", "laid_out", "too_many_words"]
 
 BATCH_ROWS = 1 << 17
-"""Rows that are read, released and written at once."""
+"""Rows that are read, released and written at once, where rows are not wide."""
+
+_MOST_VALUES = 1 << 24
+"""Of a batch."""
+
+
+def batch_rows(width: int) -> int:
+    """How many rows are read, released and written at once, where each holds so many values.
+
+    >>> batch_rows(10), batch_rows(1000)
+    (131072, 16384)
+    """
+    return min(BATCH_ROWS, 1 << max(0, (_MOST_VALUES // max(width, 1)).bit_length() - 1))
 
 
 class EvenWriter:
     """Passes rows on in batches of one size, the last one excepted, whatever the sizes in which they come."""
 
-    def __init__(self, writer: Any, schema: pa.Schema, rows: int = BATCH_ROWS) -> None:
+    def __init__(self, writer: Any, schema: pa.Schema, rows: int) -> None:
         self._writer, self._schema, self._rows = writer, schema, rows
         self._waiting: list[pa.RecordBatch] = []
         self._count = 0

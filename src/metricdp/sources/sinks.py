@@ -16,7 +16,7 @@ import pyarrow.parquet as pa_parquet
 from metricdp.errors import ArgumentError, FileError
 from metricdp.sources.dialect import Dialect
 from metricdp.sources.file_kinds import STANDARD, kind_of_file
-from metricdp.sources.layout import EvenWriter, too_many_words
+from metricdp.sources.layout import BATCH_ROWS, EvenWriter, too_many_words
 from metricdp.sources.whole_files import appearing, check_output, standard_output
 
 __all__ = ["Writer", "can_hold", "check_table_output", "open_sink", "write_file"]
@@ -46,6 +46,7 @@ def open_sink(
     noise: Mapping[str, bool],
     overwrite: bool,
     dialect: Dialect | None = None,
+    rows: int = BATCH_ROWS,
 ) -> Iterator[Writer]:
     """Write to a temporary file beside ``out``, and let it appear under its name when the block ends well.
 
@@ -56,20 +57,26 @@ def open_sink(
         noise: columns and fields that no dictionary makes smaller, and whether compression hardly does either.
         overwrite: whether a file of that name may be replaced.
         dialect: how a CSV file writes its values.
+        rows: of a row group or batch.
     """
     place = standard_output() if str(out) == STANDARD else appearing(out, overwrite)
-    with place as temporary, write_file(temporary, schema, metadata, noise, dialect) as writer:
+    with place as temporary, write_file(temporary, schema, metadata, noise, dialect, rows) as writer:
         yield writer
 
 
 @contextmanager
 def write_file(
-    path: Path, schema: pa.Schema, metadata: dict[str, str], noise: Mapping[str, bool], dialect: Dialect | None = None
+    path: Path,
+    schema: pa.Schema,
+    metadata: dict[str, str],
+    noise: Mapping[str, bool],
+    dialect: Dialect | None = None,
+    rows: int = BATCH_ROWS,
 ) -> Iterator[Writer]:
     """Write a file whose name ends in its kind, with row groups and batches of one size whatever the rows come in."""
     form = _WRITERS[kind_of_file(path)]
     with form(path, schema.with_metadata(metadata), noise, dialect or Dialect()) as writer:
-        even = EvenWriter(writer, schema)
+        even = EvenWriter(writer, schema, rows)
         yield even
         even.finish()
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from metricdp.errors import ColumnError
 from metricdp.sources.dialect import Dialect, Untyped
+from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.sealed_rows import SealedRows
 
@@ -30,11 +31,13 @@ class Declared:
         types: for each column, what its values are taken as where the source gives it no type.
         dialect: how a CSV file writes its values.
         nullable: the columns in which a missing value may be released, whether or not one is there.
+        batch_rows: how many rows come at once.
     """
 
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     dialect: Dialect = field(default_factory=Dialect)
     nullable: frozenset[str] = frozenset()
+    batch_rows: int = BATCH_ROWS
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ def declared_by(policy: Policy) -> Declared:
     protected = [item for item in policy.columns if item.release == "noise"]
     types = {column: item.declared_type(column, Dialect()) for item in protected for column in item.columns}
     nullable = frozenset(column for item in protected if item.missing == "secret" for column in item.columns)
-    return Declared(types, policy.dialect, nullable)
+    return Declared(types, policy.dialect, nullable, policy.batch_rows)
 
 
 def _cure(column: ColumnType, arrow: pa.DataType) -> str:

@@ -61,6 +61,18 @@ def test_quick_and_slow_agree_where_a_logarithm_is_near_zero(mechanism):
     assert np.array_equal(quick, slow)
 
 
+@pytest.mark.parametrize("metric", [mdp.metrics.chebyshev(), mdp.metrics.euclidean()], ids=str)
+def test_quick_and_slow_agree_on_long_series_of_which_balls_decide_a_few_readings(metric):
+    mechanism = mdp.laplace(mdp.ln(2) * metric, dim=200, resolution=Fraction(1, 2**28))
+    readings = np.random.default_rng(3).normal(size=(200, 200))
+    with seeded(12), tally() as quick_tally:
+        quick = mechanism.release(readings)
+    with seeded(12), decide_all_by_balls():
+        slow = mechanism.release(readings)
+    assert np.array_equal(quick, slow)
+    assert quick_tally.refined > 0, "no reading was decided by balls"
+
+
 class Chosen(Source):
     """A source that first gives the words it was handed, then those of a seeded stream."""
 

@@ -843,3 +843,44 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         for count in ("4", "32")
     )
     assert large < 1.5 * small
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["series", "columns"])
+def test_memory_does_not_grow_with_the_width_of_a_row(kind):
+    """As many values in rows of two thousand as in rows of twenty, not a hundred times the memory."""
+    code = """
+import resource, sys, numpy as np, pyarrow as pa, tempfile
+from pathlib import Path
+from metricdp.tables import sanitize
+import pyarrow.parquet as pq
+kind, width = sys.argv[1], int(sys.argv[2])
+rows = (1 << 25) // width
+if kind == "series":
+    columns = {"x": {"type": "series", "length": width, "within": 1}}
+    schema = pa.schema([("x", pa.list_(pa.float32(), width))])
+else:
+    columns = {f"x{place}": {"type": "number", "within": 1} for place in range(width)}
+    schema = pa.schema([(name, pa.float32()) for name in columns])
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "in.parquet"
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, 1 << 10):
+            size = min(1 << 10, rows - start)
+            values = pa.array(np.zeros(size * width, dtype=np.float32))
+            if kind == "series":
+                arrays = [pa.FixedSizeListArray.from_arrays(values, width)]
+            else:
+                arrays = [values[place * size : (place + 1) * size] for place in range(width)]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+    policy = {"format": 2, "rows": {"order": "public"}, "columns": columns}
+    sanitize(path, policy, Path(folder) / "out.parquet")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    narrow, wide = (
+        int(
+            subprocess.run([sys.executable, "-c", code, kind, width], capture_output=True, text=True, check=True).stdout
+        )
+        for width in ("20", "2000")
+    )
+    assert wide < 4 * narrow

@@ -19,7 +19,17 @@ from metricdp.exact.assumed import ERROR
 from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import Words
 from metricdp.exact.grid import Placed
-from metricdp.exact.refine import LOG_ERROR, TAIL, Approximation, Rows, fraction, signed_unit, signed_unit_ball, unit
+from metricdp.exact.refine import (
+    LOG_ERROR,
+    TAIL,
+    Approximation,
+    Rows,
+    Uniforms,
+    fraction,
+    signed_unit,
+    signed_unit_ball,
+    unit,
+)
 
 __all__ = ["CubeNoise", "EuclideanNoise", "LineNoise", "PlaneNoise"]
 
@@ -60,7 +70,7 @@ class LineNoise:
             radius += self.placed.radius
         return Approximation(noise[np.newaxis], radius)
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""
         sign, uniform = signed_unit_ball(uniforms[0])
         noise = -self.scale.ball() * uniform.log()
@@ -90,11 +100,11 @@ class PlaneNoise:
         radius = scale * (error + 2 * _MOST_LOG * DIRECTION_ERROR) * _SAFE + _offset_error(self.placed)
         return Approximation(values, radius)
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""
-        radius = self.scale.ball() * exponentials_ball(uniforms[:2])
+        radius = -self.scale.ball() * uniforms.product(0, 2).log()
         cosine, sine = direction_ball(uniforms[2])
-        return _around([radius * cosine, radius * sine], self.placed, row)
+        return _around([radius * (sine if place else cosine) for place in wanted], self.placed, row, wanted)
 
 
 @dataclass(frozen=True)
@@ -141,18 +151,18 @@ class EuclideanNoise:
         radius = scale * (error + radii * (direction_errors + 2.0**-49)) * _SAFE + _offset_error(self.placed)
         return Approximation(values, radius)
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""
         n, pairs = self.outputs, self._pairs
         normals: list[arb] = []
-        for uniform, angle in zip(uniforms[n : n + pairs], uniforms[n + pairs :], strict=True):
-            length = (-2 * uniform.log()).sqrt()
-            cosine, sine = direction_ball(angle)
+        for place in range(n, n + pairs):
+            length = (-2 * uniforms[place].log()).sqrt()
+            cosine, sine = direction_ball(uniforms[place + pairs])
             normals += [length * cosine, length * sine]
         normals = normals[:n]
         norm = sum((normal * normal for normal in normals), start=arb(0)).sqrt()
-        radius = self.scale.ball() * exponentials_ball(uniforms[:n]) / norm
-        return _around([radius * normal for normal in normals], self.placed, row)
+        radius = -self.scale.ball() * uniforms.product(0, n).log() / norm
+        return _around([radius * normals[place] for place in wanted], self.placed, row, wanted)
 
 
 @dataclass(frozen=True)
@@ -187,11 +197,12 @@ class CubeNoise:
         radius = scale * (error + radii * 2.0**-50) * _SAFE + _offset_error(self.placed)
         return Approximation(values, radius)
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""
         n = self.outputs
-        radius = self.scale.ball() * exponentials_ball(uniforms[: n + 1])
-        return _around([radius * _symmetric_ball(uniform) for uniform in uniforms[n + 1 :]], self.placed, row)
+        radius = -self.scale.ball() * uniforms.product(0, n + 1).log()
+        noise = [radius * _symmetric_ball(uniforms[n + 1 + place]) for place in wanted]
+        return _around(noise, self.placed, row, wanted)
 
 
 def _symmetric_ball(uniform: arb) -> arb:
@@ -248,36 +259,34 @@ def exponentials(words: Words) -> tuple[Floats, float | Floats]:
     """Sums of exponentials, one for each column of words, and a bound on their error; NaN below `TAIL`.
 
     For many of them a bound for each sum, from the least of its uniforms: the bits not read move each logarithm by at
-    most 2^-63 over it, the floats next to the uniforms and the roundings of their product by 2^-52, and numpy's
-    logarithms are off by ERROR of their sum.
+    most 2^-63 over it, the floats next to the uniforms and the roundings of their product by 2^-52. Powers of two in
+    the product are counted apart: their logarithm and the last sum are off by three halves of 2^-52 of the sum, and
+    numpy's logarithm of what is left, which lies between 1/2 and 1, by ERROR of ln 2.
     """
     count = len(words)
-    total: Floats = np.zeros(words.shape[1])
+    product, powers = np.ones(words.shape[1]), np.zeros(words.shape[1])
     for start in range(0, count, _PER_PRODUCT):
-        factors = fraction(words[start : start + _PER_PRODUCT])
-        total -= np.log(np.multiply.reduce(factors, axis=0))
+        product *= np.multiply.reduce(fraction(words[start : start + _PER_PRODUCT]), axis=0)
+        if count > _FEW:
+            product, more = np.frexp(product)
+            powers += more
+    total: Floats = -np.log(product)
     if count <= _FEW:
         if words.min() < _TAIL_WORD:
             total[(words < _TAIL_WORD).any(axis=0)] = np.nan
         return total, _SAFE * count * LOG_ERROR
+    total -= powers * math.log(2)
     least = words.min(axis=0)
     total[least < _TAIL_WORD] = np.nan
-    errors = count * (2.0**-52 + 2.0 / least.astype(np.float64)) + (ERROR + count * 2.0**-56) * total
+    errors = count * (2.0**-52 + 2.0 / least.astype(np.float64)) + 2.0**-51 * total + ERROR
     return total, _SAFE * errors
 
 
 _TAIL_WORD = np.uint64(TAIL * 2.0**64)
 
 
-def exponentials_ball(uniforms: Sequence[arb]) -> arb:
-    product = arb(1)
-    for uniform in uniforms:
-        product *= uniform
-    return -product.log()
-
-
-def _around(noise: Sequence[arb], placed: Sequence[Placed], row: int) -> list[arb]:
-    return [value + ball(place.exact(row)) for value, place in zip(noise, placed, strict=True)]
+def _around(noise: Sequence[arb], placed: Sequence[Placed], row: int, wanted: Sequence[int]) -> list[arb]:
+    return [value + ball(placed[place].exact(row)) for value, place in zip(noise, wanted, strict=True)]
 
 
 def _offset_error(placed: Sequence[Placed]) -> float:

@@ -27,7 +27,7 @@ from metricdp.exact.balls import Real, ball
 from metricdp.exact.bits import Words
 from metricdp.exact.grid import Grid, Placed
 from metricdp.exact.level import LevelLike
-from metricdp.exact.refine import Approximation, Integers, Rows, fraction, nearest_integers
+from metricdp.exact.refine import Approximation, Integers, Rows, Uniforms, fraction, nearest_integers
 from metricdp.mechanisms.blocks import in_blocks
 from metricdp.mechanisms.columns import release_points
 from metricdp.mechanisms.continuous._noise import (
@@ -35,7 +35,6 @@ from metricdp.mechanisms.continuous._noise import (
     direction,
     direction_ball,
     exponentials,
-    exponentials_ball,
 )
 from metricdp.mechanisms.forms.column import objects
 from metricdp.mechanisms.mechanism import Mechanism, at_distance, probability_below, resolution_for
@@ -135,11 +134,11 @@ class SphereNoise:
         keep[np.minimum(levels, 1 - levels) < 2.0**-12] = np.nan
         return angles, sines, 1 - 2 * levels, 4 * ERROR, keep, 32 * ERROR
 
-    def ball(self, uniforms: Sequence[arb], row: int) -> Sequence[arb]:
+    def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""
         sharpness = self.sharpness.ball()
         if float(self.sharpness) >= 1:
-            angle = exponentials_ball(uniforms[:2]) / sharpness
+            angle = -uniforms.product(0, 2).log() / sharpness
             keep = (angle.sin() / angle - uniforms[2]).min(arb.pi() - angle)
             sine, cosine = angle.sin_cos()
         else:
@@ -154,7 +153,7 @@ class SphereNoise:
         degrees = 180 / arb.pi() / ball(self.cell)
         flat = (x * x + y * y).sqrt()
         longitude = arb.atan2(y, x) * degrees + ball(self.placed.exact(row))
-        return [arb.atan2(z, flat) * degrees, longitude, keep]
+        return [*(longitude if place else arb.atan2(z, flat) * degrees for place in wanted), keep]
 
 
 _FINEST = Fraction(1, 1 << 52)

@@ -65,6 +65,11 @@ class Series(ColumnType):
         )
 
     @property
+    def values_of_row(self) -> int:
+        """Its readings."""
+        return self.length
+
+    @property
     def level_wanted(self) -> str:
         """What to write where a level is wanted."""
         return wanted_distance("")

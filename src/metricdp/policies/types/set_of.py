@@ -65,6 +65,11 @@ class SetOf(ColumnType):
         )
 
     @property
+    def values_of_row(self) -> int:
+        """All elements there can be."""
+        return len(self.values)
+
+    @property
     def wants(self) -> str:  # type: ignore[override]
         """What holds every declared element."""
         return f"a list column of {words_for(self.values)}"

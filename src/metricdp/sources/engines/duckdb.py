@@ -17,7 +17,6 @@ import pyarrow as pa
 from metricdp.errors import ColumnError, FileError, KindError, MissingExtraError
 from metricdp.sources.databases import DatabaseTable, database_table
 from metricdp.sources.engines.sql import UNREADABLE, SqlDialect, SqlTable, SqlType
-from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.owners import crowded
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.table import Declared, OpenTable
@@ -46,13 +45,13 @@ class DuckDB:
 
             return open_local(source, declared)
         found = database_table(source)
-        return _of_relation(source) if found is None else _of_file(found)
+        return _of_relation(source, declared) if found is None else _of_file(found, declared)
 
 
 ENGINE = DuckDB()
 
 
-def _of_relation(relation: Any) -> OpenTable:
+def _of_relation(relation: Any, declared: Declared) -> OpenTable:
     try:
         names, schema = relation.columns, _reader(relation.limit(0), 1).schema
         types = dict(zip(names, map(str, relation.types), strict=True))
@@ -66,7 +65,7 @@ def _of_relation(relation: Any) -> OpenTable:
             if name in wrapped:
                 raise wrapped[name]
         chosen = relation if columns is None else relation.select(*map(SqlDialect().quoted, columns))
-        return iter(_reader(chosen, BATCH_ROWS))
+        return iter(_reader(chosen, declared.batch_rows))
 
     @contextmanager
     def counted() -> Iterator[SqlTable]:
@@ -104,14 +103,14 @@ def _columns(relation: Any) -> Mapping[str, Sequence[Any]]:
     return {name: found.column(name).to_pylist() for name in found.column_names}
 
 
-def _of_file(found: DatabaseTable) -> OpenTable:
+def _of_file(found: DatabaseTable, declared: Declared) -> OpenTable:
     path = Path(found.database.removeprefix("duckdb://"))
     if not path.is_file():
         raise FileError(f"there is no {path}")
     raw = _connected(str(path), read_only=True)
     try:
         name = ".".join(map(SqlDialect().quoted, found.table.split(".")))
-        opened = _of_relation(raw.sql(f"select * from {name}"))
+        opened = _of_relation(raw.sql(f"select * from {name}"), declared)
     except Exception:  # of any kind: its message may hold what it found
         raw.close()
         raise FileError(f"{path.name} has no table {found.table!r}, or it may not be read") from None

@@ -35,7 +35,7 @@ class Ibis:
         if backend.name == "postgres":
             from metricdp.sources.engines.postgres import of_query
 
-            return of_query(backend.con, query)
+            return of_query(backend.con, query, declared)
         if backend.name == "pyspark":
             from metricdp.sources.engines.spark import Spark
 

@@ -15,7 +15,6 @@ from metricdp.errors import ArgumentError, FileError, MissingExtraError
 from metricdp.sources.databases import DatabaseTable, database_table
 from metricdp.sources.dialect import Untyped
 from metricdp.sources.engines.sql import UNREADABLE, SqlDialect, SqlTable, SqlType
-from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.scrubbing import scrubbed
 from metricdp.sources.table import Declared, OpenTable
 
@@ -66,7 +65,7 @@ class Postgres:
         connection = _connected(found)
         try:
             name = ".".join(map(PostgresDialect().quoted, found.table.split(".")))
-            return replace(of_query(connection, f"select * from {name}"), release=connection.close)
+            return replace(of_query(connection, f"select * from {name}", declared), release=connection.close)
         except BaseException:
             connection.close()
             raise
@@ -89,7 +88,7 @@ def _connected(found: DatabaseTable) -> Any:
         raise FileError("the database could not be reached: look at its address, and whether you may read it") from None
 
 
-def of_query(connection: Any, query: str) -> OpenTable:
+def of_query(connection: Any, query: str, declared: Declared) -> OpenTable:
     """A query over a connection of psycopg as a table."""
     columns = tuple(_described(connection, query))
     fields = [pa.field(name, _arrow(kind)) for name, kind in columns]
@@ -102,7 +101,7 @@ def of_query(connection: Any, query: str) -> OpenTable:
         wanted = ", ".join(_selected(dialect.quoted(name), kinds[name]) for name in names) or "1"
         with connection.transaction(), connection.cursor(name="metricdp_rows") as cursor:
             cursor.execute(f"select {wanted} from ({query}) as source")
-            while rows := cursor.fetchmany(BATCH_ROWS):
+            while rows := cursor.fetchmany(declared.batch_rows):
                 parts = zip(*rows, strict=True)
                 arrays = [pa.array(part, _arrow(kinds[name])) for name, part in zip(names, parts, strict=False)]
                 yield pa.record_batch(arrays, names=names)

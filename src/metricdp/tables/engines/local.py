@@ -104,7 +104,8 @@ class LocalRun:
         # How many rows were cut is nobody's business: the report has the number of those that are left.
         known = rows.done if rules.order == "secret" else None if rules.person is not None else self._opened.rows
         report = Report.of(rules, known, plan.declared, private=bits().private).with_origin(self._by)
-        with open_sink(target, plan.schema_out, _metadata(report), plan.noise, overwrite, rules.dialect) as writer:
+        about, size = _metadata(report), rules.batch_rows
+        with open_sink(target, plan.schema_out, about, plan.noise, overwrite, rules.dialect, size) as writer:
             for batch in released:
                 writer.write_batch(batch)
                 if rules.order == "secret":  # all rows have gone by: whoever watches can still stop it

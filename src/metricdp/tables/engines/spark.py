@@ -26,22 +26,22 @@ from metricdp.exact.sealing import Digests, Seal
 from metricdp.policies.person import Person
 from metricdp.policies.policy import Policy
 from metricdp.sources.carried_claims import CLAIM_FILE
-from metricdp.sources.dialect import Dialect
 from metricdp.sources.engines.spark import SparkDialect, session, spark_schema, told_by_spark
 from metricdp.sources.files import open_path
+from metricdp.sources.layout import BATCH_ROWS
 from metricdp.sources.sinks import write_file
-from metricdp.sources.table import Declared, OpenTable
+from metricdp.sources.table import OpenTable
 from metricdp.sources.whole_files import folder_sink
 from metricdp.tables.engines import spark_steps as steps
 from metricdp.tables.release import Release
 from metricdp.tables.report import Report
-from metricdp.tables.sanitizer import Sanitizer
+from metricdp.tables.sanitizer import Sanitizer, declared_by
 from metricdp.tables.units import NewKeys
 
 __all__ = ["check_with_spark", "sanitize_with_spark"]
 
 PART_ROWS = 1 << 20
-"""Of a part of the released table: exactly, and on average where the order is secret."""
+"""Of a part of the released table, where rows are not wide: exactly, and on average where the order is secret."""
 
 _ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _PARCELS = 64
@@ -139,7 +139,7 @@ class _Run:
         if opened.frame is not None:
             self._frame = opened.frame.select(*map(SparkDialect().quoted, plan.needed))
         else:  # where a row of a CSV file ends knows only who has read it from the beginning: one task reads it
-            self._frame, self._read = session().range(0, 1, 1, 1), _Reading(opened.path, plan.policy.dialect)
+            self._frame, self._read = session().range(0, 1, 1, 1), _Reading(opened.path)
         self._session = self._frame.sparkSession
         self._seal = Seal()
 
@@ -153,13 +153,13 @@ class _Run:
         """The noise is drawn here, once."""
         plan = _shared(self._session, self._plan)
         first = step(plan, self._seal, NewKeys.of(self._policy), Digests(), self._read)
-        with _at_a_time(self._session, _rows_at_a_time(self._session, len(self._plan.needed))):
+        with _at_a_time(self._session, _rows_at_a_time(self._session, self._policy)):
             return _Parcels(_mapped(self._frame, first))
 
     def within_bound(self, parcels: _Parcels, unit: Person) -> _Parcels:
         """At most so many rows of each person, counted over the whole table."""
         with _at_a_time(self._session, _PARCELS):
-            count = _parts(parcels.rows)
+            count = self._parts(parcels.rows)
             dealt = _mapped(parcels.frame, steps.DealRows(self._seal, np.arange(count), "owner"))
             cut = _mapped(dealt.repartition(count, "hand"), steps.CutRows(self._seal, unit))
             if self._policy.order == "public":
@@ -192,26 +192,37 @@ class _Run:
             with write_file(folder / "part-00000.parquet", self._plan.schema_out, metadata, {}):
                 pass
 
+    @property
+    def _part_rows(self) -> int:
+        """Of a part of the result; fewer where rows are wide."""
+        return max(1, PART_ROWS * self._policy.batch_rows // BATCH_ROWS)
+
+    def _parts(self, rows: int) -> int:
+        """Of how many parts a table of so many rows is made."""
+        return max(1, -(-rows // self._part_rows))
+
     def _dealt(self, parcels: _Parcels) -> tuple[Callable[[Path | None], steps.FinishRows], Any]:
         """The parcels of each part of the result together, and the step that makes the part of them."""
-        hands = _hands(self._session, _parts(parcels.rows))
+        hands = _hands(self._session, self._parts(parcels.rows))
         by: Literal["key", "number"] = "key" if self._policy.order == "secret" else "number"
         with _at_a_time(self._session, _PARCELS):
-            deal = steps.DealRows(self._seal, hands, by, parcels.starts, PART_ROWS)
+            deal = steps.DealRows(self._seal, hands, by, parcels.starts, self._part_rows)
             dealt = _mapped(parcels.frame, deal).repartition(len(hands), "hand")
         metadata = (("metricdp.version", metricdp.__version__),)
 
         def step(folder: Path | None) -> steps.FinishRows:
             return steps.FinishRows(
-                self._seal, self._plan.schema_out, self._policy.order, hands, folder, metadata, self._plan.noise
+                self._seal,
+                self._plan.schema_out,
+                self._policy.order,
+                hands,
+                self._policy.batch_rows,
+                folder,
+                metadata,
+                self._plan.noise,
             )
 
         return step, dealt
-
-
-def _parts(rows: int) -> int:
-    """Of how many parts a table of so many rows is made."""
-    return max(1, -(-rows // PART_ROWS))
 
 
 def _hands(session: Any, count: int) -> NDArray[np.int64]:
@@ -245,10 +256,10 @@ def _at_a_time(session: Any, rows: int) -> Iterator[None]:
         session.conf.set(_ARROW_ROWS, before)
 
 
-def _rows_at_a_time(session: Any, columns: int) -> int:
+def _rows_at_a_time(session: Any, policy: Policy) -> int:
     """More than Spark's own number, where neither the user nor the table's width speaks against it."""
     before = int(session.conf.get(_ARROW_ROWS))
-    return 1 << 16 if before == 10_000 and columns <= 64 else before
+    return min(1 << 16 if before == 10_000 else before, policy.batch_rows)
 
 
 def _shared(session: Any, plan: Sanitizer) -> Callable[[], Sanitizer]:
@@ -286,10 +297,10 @@ def _named_errors(policy: Policy) -> Iterator[None]:
 class _Reading:
     """Reads a file inside of a task."""
 
-    def __init__(self, path: Path | None, dialect: Dialect) -> None:
+    def __init__(self, path: Path | None) -> None:
         if path is None:
             raise ArgumentError("Spark reads files and frames of its own; standard input is read without it")
-        self._path, self._dialect = path, dialect
+        self._path = path
 
     def __call__(self, plan: Sanitizer) -> Iterator[pa.RecordBatch]:
-        return open_path(self._path, Declared(dialect=self._dialect)).only(plan.needed).batches()
+        return open_path(self._path, declared_by(plan.policy)).only(plan.needed).batches()

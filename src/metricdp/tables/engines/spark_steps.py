@@ -203,6 +203,7 @@ class FinishRows:
         hands: the word of each part.
         folder: where files are written; None gives the rows on.
         metadata: stored in the files.
+        batch_rows: how many rows are given on, or written, at once.
         noise: columns of noise, as `write_file` takes them.
     """
 
@@ -210,6 +211,7 @@ class FinishRows:
     schema: pa.Schema
     order: str
     hands: NDArray[np.int64]
+    batch_rows: int
     folder: Path | None = None
     metadata: tuple[tuple[str, str], ...] = ()
     noise: dict[str, bool] = field(default_factory=dict)
@@ -232,12 +234,12 @@ class FinishRows:
             table = table.take(pa.array(np.argsort(_extra(table, "key"), kind="stable")))
         released = pa.table(table.columns[: len(self.schema)], schema=self.schema)
         if self.folder is None:
-            yield from laid_out(released).to_batches(BATCH_ROWS)
+            yield from laid_out(released).to_batches(self.batch_rows)
             return
         name = f"part-{part:05d}.parquet"
         written = self.folder / f"{secure().integer(64):016x}-{name}"
-        with write_file(written, self.schema, dict(self.metadata), self.noise) as writer:
-            for batch in released.to_batches(BATCH_ROWS):
+        with write_file(written, self.schema, dict(self.metadata), self.noise, rows=self.batch_rows) as writer:
+            for batch in released.to_batches(self.batch_rows):
                 writer.write_batch(batch)
         written.replace(self.folder / name)  # a task that runs twice writes the same rows twice, and one file stays
         yield pa.record_batch([[part], [0], [table.num_rows], [name.encode()]], schema=PARCEL)
