@@ -132,24 +132,35 @@ class EuclideanNoise:
         return (self.outputs + 1) // 2
 
     def approximate(self, words: Words, rows: Rows) -> Approximation:
-        """See `metricdp.exact.refine.Formula`."""
+        """See `metricdp.exact.refine.Formula`.
+
+        A logarithm is off by less than ``log_errors``, as in `exponentials`, a length by the errors of its square over
+        it, and the two normals of a pair together by ``slips``. With normals a for the ideal b, a coordinate of
+        ``a / |a| - b / |b| = (a - b) / |b| + (a / |a|) (|b| - |a|) / |b|`` is at most the pair's slip and its own
+        share of the whole, over the norm.
+        """
         n, pairs = self.outputs, self._pairs
         radii, error = exponentials(words[:n])
-        lengths = np.sqrt(-2 * np.log([unit(row) for row in words[n : n + pairs]]))
-        normals = np.concatenate([direction(row) for row in words[n + pairs :]])
-        normals = (normals.reshape(pairs, 2, -1) * lengths[:, np.newaxis]).reshape(2 * pairs, -1)[:n]
-        norms = np.sqrt((normals * normals).sum(axis=0))
+        units = unit(words[n : n + pairs])
+        logs = np.log(units)
         with np.errstate(divide="ignore", invalid="ignore"):  # a zero length is undecided, and the balls take it
-            # The square root turns an error of 2 LOG_ERROR into LOG_ERROR / length.
-            normal_errors = (LOG_ERROR / lengths + DIRECTION_ERROR * lengths).sum(axis=0) * math.sqrt(2)
+            lengths = np.sqrt(-2 * logs)
+            normals = np.stack(direction(words[n + pairs :]), axis=1) * lengths[:, np.newaxis]
+            normals = normals.reshape(2 * pairs, -1)[:n]
+            norms = np.sqrt((normals * normals).sum(axis=0))
+            log_errors = 2.0**-52 + 2.0**-62 / units - ERROR * logs
+            slips = 2 * log_errors / lengths + 2 * DIRECTION_ERROR * lengths
+            whole = np.sqrt((slips * slips).sum(axis=0))
+            norms[~(whole < norms / 8)] = np.nan
             directions = normals / norms
-            direction_errors = 2 * normal_errors / norms
+            shares = np.abs(directions)
+            shares *= whole / norms + (error / radii + n * 2.0**-53 + 2.0**-50)  # roundings of the norm and of products
+            shares += np.repeat(slips / norms, 2, axis=0)[:n]
         scale = float(self.scale)
         values = scale * radii * directions
         for value, placed in zip(values, self.placed, strict=True):
             value += placed.fractions[rows]
-        radius = scale * (error + radii * (direction_errors + 2.0**-49)) * _SAFE + _offset_error(self.placed)
-        return Approximation(values, radius)
+        return Approximation(values, scale * _SAFE * radii * shares + _offset_error(self.placed))
 
     def ball(self, uniforms: Uniforms, row: int, wanted: Sequence[int]) -> list[arb]:
         """See `metricdp.exact.refine.Formula`."""

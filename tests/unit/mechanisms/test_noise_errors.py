@@ -1,11 +1,14 @@
-"""The error that floats claim for a sum of exponentials is one that balls confirm."""
+"""The errors that floats claim are errors that balls confirm."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from metricdp.exact.balls import precision
+from metricdp.exact.balls import Real, ball, precision
+from metricdp.exact.grid import Grid
 from metricdp.exact.refine import Uniforms
-from metricdp.mechanisms.continuous._noise import exponentials
+from metricdp.mechanisms.continuous._noise import CubeNoise, EuclideanNoise, exponentials
 
 EDGES = np.array([2**44, 2**44 + 1, 2**63 - 1, 2**63, 2**64 - 1], dtype=np.uint64)  # the least that floats are used for
 
@@ -23,6 +26,31 @@ def test_no_sum_is_further_off_than_it_says(count, unread):
         with precision(400):
             off = Uniforms(bits, 128).product(0, count).log() + float(value)
             assert abs(off) < float(error)
+
+
+@pytest.mark.parametrize("kind", [CubeNoise, EuclideanNoise])
+@pytest.mark.parametrize("dimension", [3, 4, 7, 40, 301])
+@pytest.mark.parametrize("unread", [0, 2**64 - 1], ids=["low", "high"])
+def test_no_coordinate_is_further_off_than_it_says(kind, dimension, unread):
+    random = np.random.default_rng(dimension)
+    draws = 8
+    secrets = random.normal(size=(dimension, draws)) * 1000
+    noise = kind(Real(lambda: ball(1000000) / 3), [Grid.of(Fraction(1, 10)).place(column) for column in secrets])
+    words = random.integers(0, 2**64, (noise.uniforms, draws), dtype=np.uint64)
+    words[:, : len(EDGES)] = np.where(random.random((noise.uniforms, 5)) < 0.1, EDGES, words[:, : len(EDGES)])
+    with np.errstate(all="ignore"):
+        values, radius, *_ = noise.approximate(words, slice(None))
+    errors = np.broadcast_to(radius, values.shape)
+    compared = 0
+    for draw in range(draws):
+        bits = [(word << 64) + unread for word in words[:, draw].tolist()]
+        with precision(600):
+            ideal = noise.ball(Uniforms(bits, 128), draw, range(dimension))
+            for place, exact in enumerate(ideal):
+                if np.isfinite(errors[place, draw]) and np.isfinite(values[place, draw]):
+                    assert abs(exact - float(values[place, draw])) < float(errors[place, draw])
+                    compared += 1
+    assert compared > dimension * draws / 3
 
 
 def test_a_sum_with_a_uniform_in_the_tail_is_left_to_balls():
