@@ -22,6 +22,7 @@ from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.lists import as_list
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Space
+from metricdp.metrics.enclosures import Enclosures, amount_bounds
 
 __all__ = ["certify", "close_columns", "nearest_private", "shorter_distances"]
 
@@ -40,7 +41,6 @@ _SPARE_BITS = 64
 _ATTEMPTS = 8
 _MERGING = (1e-8, 1e-6, 1e-4, 1e-2)
 _CLOSE = 1e-9
-_BLOCK = 1 << 20
 
 
 def certify(matrix: Any, space: SpaceLike, outputs: Iterable[Any] | None = None) -> Certified:
@@ -190,9 +190,13 @@ def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
     def held(rows: slice) -> None:
         some = bent[rows]
         some[...] = pairs.distances[rows]
-        np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
-        used = np.isfinite(some) & (some > 0)
-        ends.append((float(some.min(initial=np.inf, where=used)), float(some.max(initial=0.0, where=used))))
+        if float(some.max()) > _FARTHEST:
+            np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
+        most = float(some.max(initial=0.0, where=some < np.inf))
+        some[some == 0] = np.inf
+        least = float(some.min())
+        some[...] = np.minimum(pairs.distances[rows], some)
+        ends.append((least, most))
 
     each_block(held, blocks)
     least, most = min(low for low, _ in ends), max(high for _, high in ends)
@@ -202,7 +206,12 @@ def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
 
     def shorten(rows: slice) -> None:
         some = bent[rows]
-        np.multiply(some, 1 - share * (1 + some / most), out=some, where=np.isfinite(some))
+        kept = some * (-share / most)
+        kept += 1 - share
+        if float(some.max()) == np.inf:
+            np.multiply(some, kept, out=some, where=some < np.inf)
+        else:
+            some *= kept
 
     each_block(shorten, blocks)
     return bent
@@ -268,11 +277,14 @@ def _certified(plain: Channel, wanted: Floats, space: Space) -> Certified:
     """A channel that has been verified, with how far it is from what was wanted."""
     promise, inputs, outputs = Proved(space.metric), plain.inputs, plain.outputs
     error = 0.0 if _equal(plain, wanted) else 2.0**-50 * len(outputs)
-    moved = 0.0
-    for rows in row_blocks(wanted.shape, _BLOCK):
+    moves, view = [0.0], plain.matrix
+
+    def look(rows: slice) -> None:
         with np.errstate(over="ignore"):  # from a matrix of huge numbers, infinitely far
-            moved = max(moved, float(np.abs(plain.matrix[rows] - wanted[rows]).sum(axis=1).max()))
-    moved = moved / 2 * (1 + 2.0**-40) + error
+            moves.append(float(np.abs(view[rows] - wanted[rows]).sum(axis=1).max()))
+
+    each_block(look, list(row_blocks(wanted.shape)))
+    moved = max(moves) / 2 * (1 + 2.0**-40) + error
     cost = _rise(plain, wanted, error, space) if math.isfinite(moved) else None
     return Certified(inputs, outputs, plain.stored, plain.total, promise, moved, cost)
 
@@ -280,9 +292,10 @@ def _certified(plain: Channel, wanted: Floats, space: Space) -> Certified:
 def _rise(plain: Channel, wanted: Floats, error: float, space: Space) -> float | None:
     """What a channel costs more than what was wanted, at most; None where outputs are not points of the metric."""
     rise, size, farthest = -math.inf, 0.0, 0.0
-    for rows in row_blocks(wanted.shape, _BLOCK):
+    to_outputs = _to_outputs(plain, space)
+    for rows in row_blocks(wanted.shape):
         try:
-            apart = space.metric.unit.enclosures(list(plain.inputs[rows]), list(plain.outputs))
+            apart = to_outputs(rows)
         except MetricDPError:
             return None
         change = plain.matrix[rows] - wanted[rows]
@@ -296,6 +309,16 @@ def _rise(plain: Channel, wanted: Floats, error: float, space: Space) -> float |
     rise += size * 2.0**-40
     cost = math.inf if math.isnan(rise) else max(0.0, rise)
     return cost + (error * farthest if error else 0.0)
+
+
+def _to_outputs(plain: Channel, space: Space) -> Callable[[slice], Enclosures]:
+    """The distances of some inputs to all outputs, in the unit: from those of the points where these are known."""
+    inputs, outputs, unit = plain.inputs, plain.outputs, space.metric.unit
+    low, high = amount_bounds(space.metric.level)
+    if inputs == space.points and inputs == outputs and len(inputs) > _MANY and low > 0:
+        known, inverse = space.enclosures, (math.nextafter(1 / high, 0), math.nextafter(1 / low, math.inf))
+        return lambda rows: known[rows].times(inverse)
+    return lambda rows: unit.enclosures(list(inputs[rows]), list(outputs))
 
 
 def _equal(channel: Channel, wanted: Floats) -> bool:

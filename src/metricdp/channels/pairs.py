@@ -97,7 +97,7 @@ class Pairs:
     @cached_property
     def twins(self) -> list[Pair]:
         """Pairs at distance exactly zero, which may not be told apart at all."""
-        return [(i, j) for i, j in np.argwhere(np.triu(self.enclosures.zero, 1)).tolist()]
+        return [(i, j) for i, j in np.argwhere(self.enclosures.zero).tolist() if i < j]
 
     def points(self, i: int, j: int) -> tuple[Any, Any]:
         """The points of two inputs."""

@@ -16,6 +16,7 @@ from metricdp.mechanisms.law import FixedPoint
 __all__ = ["floats_inside", "round_inside"]
 
 _SPARE_BITS = 64
+_BLOCK = 1 << 16
 _SHORT = 60
 """Bits of integers that machines add up quickly and that take little memory."""
 
@@ -65,16 +66,18 @@ def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, i
 
     def fill(rows: slice) -> None:
         possible = matrix[rows] > 0
-        count = possible.sum(axis=1)
-        whole = np.ldexp(np.where(possible, matrix[rows], 0.0), _SHORT).astype(np.int64)
+        count, everywhere = possible.sum(axis=1), bool(possible.all())
+        whole = (np.maximum(matrix[rows], 0.0) * total).astype(np.int64)
         sums = whole.sum(axis=1)
-        whole += np.rint(whole * ((total - units * count - sums) / sums)[:, None]).astype(np.int64)
-        whole[possible] += units
+        change = whole * ((total - units * count - sums) / sums)[:, None]
+        whole += np.rint(change, out=change).astype(np.int64)
+        whole += units if everywhere else units * possible
         left = total - whole.sum(axis=1)  # at most one for each entry
-        whole += np.sign(left)[:, None] * (possible & (np.cumsum(possible, axis=1) <= np.abs(left)[:, None]))
+        rank = np.arange(1, whole.shape[1] + 1) if everywhere else np.cumsum(possible, axis=1)
+        whole += np.sign(left)[:, None] * (possible & (rank <= np.abs(left)[:, None]))
         weights[rows] = whole
 
-    each_block(fill, list(row_blocks(matrix.shape)))
+    each_block(fill, list(row_blocks(matrix.shape, _BLOCK)))
     weights.setflags(write=False)  # so that a channel need not copy them
     return weights, total
 

@@ -29,7 +29,7 @@ _BITS = (96, 256)
 _MOST_BITS = 1 << 14
 _MANY = 5000
 _LONG = 600  # bits
-_TOGETHER = 16
+_TOGETHER = 64
 """So many inputs, near each other, are compared with so many others at a time, where there are many."""
 
 _LARGE = 500

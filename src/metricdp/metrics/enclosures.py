@@ -26,7 +26,7 @@ from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import Enclosure, float_above, float_below
 from metricdp.exact.level import Level
 
-__all__ = ["VIEW_ERROR", "Enclosures", "amount_bounds", "in_blocks"]
+__all__ = ["VIEW_ERROR", "Enclosures", "Rows", "amount_bounds", "in_blocks"]
 
 Mask = NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ _TINY, _MOST = 5e-324, sys.float_info.max
 _ROOT_ERROR = 2.0**-49
 _EXACT = 1 << 53
 _MANY = 1 << 22
-_BLOCK = 1 << 20
+_BLOCK, _LARGE_BLOCK = 1 << 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,12 @@ class Enclosures:
 
         def fill(rows: Any) -> None:
             lower, upper = self.lower[rows], self.upper[rows]
-            with np.errstate(invalid="ignore", over="ignore"):
-                between = np.where(lower == upper, lower, lower / 2 + upper / 2)
+            with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+                between = lower / 2 + upper / 2
+                if _between(lower, between, upper):
+                    middle[rows] = between
+                    return
+                between = np.where(lower == upper, lower, between)
             middle[rows] = np.where(constrained[rows], np.clip(between, _TINY, _MOST), between)
 
         each_block(fill, self._blocks)
@@ -166,10 +170,10 @@ class Enclosures:
 
     def sharpened(self, enclose: Callable[[int, int], Enclosure], symmetric: bool = False) -> Enclosures:
         """The same with the distances that are not closely enclosed taken from elsewhere."""
+        if self.close.all():
+            return self
         loose = ~self.close
         places = np.argwhere(np.triu(loose) if symmetric else loose).tolist()
-        if not places:
-            return self
         lower, upper = self.lower.copy(), self.upper.copy()
         for i, j in places:
             lower[i, j], upper[i, j] = enclose(i, j).outward
@@ -212,29 +216,52 @@ class Enclosures:
         """Times a positive number between two floats; zero stays zero and infinity infinity."""
         low, high = bounds
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            lower = np.nextafter(self.lower * max(low, 0.0), -math.inf)
-            upper = np.nextafter(self.upper * high, math.inf)
-        lower = np.where(self.infinite, math.inf, np.clip(lower, 0, _MOST))
-        return Enclosures(lower, np.where(self.upper == 0, 0.0, upper))._known(self)
+            lower, upper = self.lower * max(low, 0.0), self.upper * high
+            np.nextafter(lower, -math.inf, out=lower)
+            np.nextafter(upper, math.inf, out=upper)
+        np.clip(lower, 0, _MOST, out=lower)
+        np.copyto(lower, math.inf, where=self.infinite)
+        np.copyto(upper, 0.0, where=self.upper == 0)
+        return Enclosures(lower, upper)._known(self)
 
     def _known(self, *operands: Enclosures) -> Enclosures:
         """Without what was computed from numbers that are no distances."""
+        if all(operand.lower.min(initial=0) >= 0 and operand.upper.min(initial=0) >= 0 for operand in operands):
+            return self  # NaN is not
         good = np.asarray(True)
         for operand in operands:
             good = good & (operand.lower >= 0) & (operand.upper >= 0)
-        if good.all():
-            return self
         return Enclosures(np.where(good, self.lower, -math.inf), np.where(good, self.upper, math.inf))
 
 
-def in_blocks(quickly: Callable[[Any, Any], Enclosures], points: Any, others: Any) -> Enclosures:
+@dataclass(frozen=True)
+class Rows:
+    """What encloses the distances of some points, a slice of them, to all others, once both have been read.
+
+    Attributes:
+        quickly: the enclosures of a slice.
+        at_once: whether it may be asked for several slices at a time; balls are not to be.
+    """
+
+    quickly: Callable[[slice], Enclosures]
+    at_once: bool = False
+
+
+def in_blocks(rows_of: Rows, shape: tuple[int, int]) -> Enclosures:
     """The enclosures of very many pairs block by block, so that what is computed on the way takes no memory."""
-    if len(points) * len(others) < _MANY:
-        return quickly(points, others)
-    lower, upper = np.empty((len(points), len(others))), np.empty((len(points), len(others)))
-    for rows in row_blocks(lower.shape, _BLOCK):
-        some = quickly(points[rows], others)
+    if shape[0] * shape[1] < _MANY:
+        return rows_of.quickly(slice(None))
+    lower, upper = np.empty(shape), np.empty(shape)
+
+    def fill(rows: slice) -> None:
+        some = rows_of.quickly(rows)
         lower[rows], upper[rows] = some.lower, some.upper
+
+    if rows_of.at_once:
+        each_block(fill, list(row_blocks(shape, _BLOCK)))
+    else:
+        for rows in row_blocks(shape, _LARGE_BLOCK):
+            fill(rows)
     return Enclosures(lower, upper)
 
 

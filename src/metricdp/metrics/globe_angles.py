@@ -20,11 +20,10 @@ import numpy as np
 from flint import arb, fmpq
 
 from metricdp.exact.arrays import Floats
-from metricdp.exact.assumed import trusted
 from metricdp.exact.balls import precision
 from metricdp.metrics.coordinates import vector
 
-__all__ = ["ANGLE_ERROR", "angles"]
+__all__ = ["ANGLE_ERROR", "angles", "unit_vectors"]
 
 ANGLE_ERROR = 2.0**-46
 """What no angle is farther off by, in radians."""
@@ -32,19 +31,13 @@ ANGLE_ERROR = 2.0**-46
 _BITS = 80
 
 
-def angles(places: Sequence[Any], others: Sequence[Any]) -> Floats | None:
-    """The angles between places (latitude, longitude) and others, within `ANGLE_ERROR`.
+def angles(left: Floats, right: Floats) -> Floats:
+    """The angles between places and others, both as `unit_vectors`, within `ANGLE_ERROR` where numpy is trusted.
 
-    None where numpy is not trusted.
-
-    >>> angles([(0, 0)], [(0, 0), (0, 90), (0, 360 * 10**40 + 180)]).round(6).tolist()
+    >>> places = unit_vectors([(0, 0), (0, 90), (0, 360 * 10**40 + 180)])
+    >>> angles(places[:1], places).round(6).tolist()
     [[0.0, 1.570796, 3.141593]]
     """
-    if not trusted():
-        return None
-    known: dict[Any, tuple[float, float, float]] = {}
-    left = _unit_vectors(places, known)
-    right = left if others is places else _unit_vectors(others, known)
     apart, together = np.zeros((len(left), len(right))), np.zeros((len(left), len(right)))
     for column, other in zip(left.T, right.T, strict=True):
         apart += np.subtract.outer(column, other) ** 2
@@ -52,7 +45,14 @@ def angles(places: Sequence[Any], others: Sequence[Any]) -> Floats | None:
     return np.asarray(2 * np.arctan2(np.sqrt(apart) / 2, np.sqrt(together) / 2))
 
 
-def _unit_vectors(places: Sequence[Any], known: dict[Any, tuple[float, float, float]]) -> Floats:
+def unit_vectors(places: Sequence[Any], known: dict[Any, tuple[float, float, float]] | None = None) -> Floats:
+    """Places (latitude, longitude) as points of the unit sphere, one a row.
+
+    Args:
+        places: in degrees.
+        known: those of earlier calls, to which these are added.
+    """
+    known = {} if known is None else known
     rows = [known.get(place) or known.setdefault(place, _unit_vector(place)) for place in _frozen(places)]
     return np.array(rows)
 

@@ -21,7 +21,7 @@ from metricdp.exact.lists import as_list
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact, positive
 from metricdp.metrics.axioms import Violation, find_violation
-from metricdp.metrics.enclosures import Enclosures, in_blocks
+from metricdp.metrics.enclosures import Enclosures, Rows, in_blocks
 from metricdp.metrics.norms import Root
 from metricdp.metrics.traits import Traits
 
@@ -105,13 +105,17 @@ class Metric(Traits, ABC):
         """
         left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
         right = left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
-        quick = in_blocks(self._enclosures, left, right)
+        quick = in_blocks(self._by_rows(left, right), (len(left), len(right)))
         return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         """The same, but as loose as is quick: where bounds are far apart, the distance is enclosed by itself."""
         self.pairwise(points[:1], others)  # refuses what is no point
         return Enclosures.unknown((len(points), len(others)))
+
+    def _by_rows(self, points: Any, others: Any) -> Rows:
+        """The same a few points at a time; what reads points once for all overrides it."""
+        return Rows(lambda rows: self._enclosures(points[rows], others))
 
     @property
     def mirrored(self) -> bool:

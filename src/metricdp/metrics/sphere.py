@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from metricdp.errors import OutOfDomainError, ShapeError
 from metricdp.exact.arrays import Floats
+from metricdp.exact.assumed import trusted
 from metricdp.exact.balls import ball, float_below
 from metricdp.metrics.amounts import Exact, formula, positive
 from metricdp.metrics.coordinates import coordinates, to_floats, vector
-from metricdp.metrics.enclosures import Enclosures, amount_bounds
-from metricdp.metrics.globe_angles import ANGLE_ERROR, angles
+from metricdp.metrics.enclosures import Enclosures, Rows, amount_bounds
+from metricdp.metrics.globe_angles import ANGLE_ERROR, angles, unit_vectors
 from metricdp.metrics.metric import Metric
 
 __all__ = ["EARTH_RADIUS", "GreatCircle", "great_circle"]
@@ -53,15 +54,23 @@ class GreatCircle(Metric):
         return float_below(self.radius) * _angles(to_floats(self._read(points)), to_floats(self._read(others)))
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return self._by_rows(points, others).quickly(slice(None))
+
+    def _by_rows(self, points: Any, others: Any) -> Rows:
         left, right = self._read(points), self._read(others)
-        proved = angles(left.tolist(), right.tolist())
-        if proved is None:
-            return Enclosures.unknown((len(left), len(right)))
-        same = np.equal.outer(left[:, 0], right[:, 0]) & np.equal.outer(left[:, 1], right[:, 1])
-        lower = np.nextafter(np.maximum(proved - ANGLE_ERROR, 0), 0)
-        upper = np.nextafter(proved + ANGLE_ERROR, np.inf)
-        known = Enclosures(np.where(same, 0.0, lower), np.where(same, 0.0, upper))
-        return known.times(amount_bounds(self.radius))
+        if not trusted():
+            return Rows(lambda rows: Enclosures.unknown((len(left[rows]), len(right))))
+        radius, known = amount_bounds(self.radius), dict[Any, Any]()
+        units, others_units = (unit_vectors(side.tolist(), known) for side in (left, right))
+
+        def quickly(rows: slice) -> Enclosures:
+            proved = angles(units[rows], others_units)
+            same = np.equal.outer(left[rows, 0], right[:, 0]) & np.equal.outer(left[rows, 1], right[:, 1])
+            lower = np.nextafter(np.maximum(proved - ANGLE_ERROR, 0), 0)
+            upper = np.nextafter(proved + ANGLE_ERROR, np.inf)
+            return Enclosures(np.where(same, 0.0, lower), np.where(same, 0.0, upper)).times(radius)
+
+        return Rows(quickly, at_once=True)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         (latitude, longitude), (latitude_, longitude_) = _point(x), _point(y)

@@ -18,7 +18,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball
 from metricdp.metrics.amounts import Exact, positive
 from metricdp.metrics.coordinates import coordinates, same_length, to_floats, vector
-from metricdp.metrics.enclosures import Enclosures
+from metricdp.metrics.enclosures import Enclosures, Rows
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.norms import COMBINE, ball_norm, exact_norm
 
@@ -83,10 +83,17 @@ class Norm(Metric):
         return total
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
+        return self._by_rows(points, others).quickly(slice(None))
+
+    def _by_rows(self, points: Any, others: Any) -> Rows:
         left, right = self._read(points), self._read(others)
         same_length(left[0], right[0])
         if _ordinary(left) and _ordinary(right):
-            return self._quickly(left, right)
+            return Rows(lambda rows: self._quickly(left[rows], right), at_once=True)
+        return Rows(lambda rows: self._carefully(left[rows], right))
+
+    def _carefully(self, left: NDArray[Any], right: NDArray[Any]) -> Enclosures:
+        """For any coordinates, one after the other."""
         total = Enclosures.exact(np.zeros((len(left), len(right))))
         for column in range(left.shape[1]):
             total = total.combined(_differences(left[:, column], right[:, column]), self.p)
@@ -96,9 +103,11 @@ class Norm(Metric):
         """The same for coordinates whose squares floats hold: few roundings for each, and all of them relative."""
         total = np.zeros((len(left), len(right)))
         for column in range(left.shape[1]):
-            apart = np.abs(np.subtract.outer(left[:, column], right[:, column]))
+            apart = np.subtract.outer(left[:, column], right[:, column])
             if self.p == 2:
                 apart *= apart
+            else:
+                np.abs(apart, out=apart)
             total = np.maximum(total, apart, out=total) if self.p == math.inf else np.add(total, apart, out=total)
         if self.p == 2:
             np.sqrt(total, out=total)

@@ -27,7 +27,7 @@ from metricdp.design.optimal._result import INTERRUPTED, Optimal
 from metricdp.design.optimal._wide_search import WideSearch
 from metricdp.design.optimal._worst_case import WorstCase, WorstCaseSearch
 from metricdp.errors import ImpossibleError
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import float_below
 from metricdp.exact.lists import as_list
 from metricdp.exact.progress import Progress, Stopwatch
@@ -156,9 +156,14 @@ class _Synthesis:
         self.unit = constant / points if constant > 0 else float(problem.costs.max()) or 1.0
         many = points > _MOST_NARROW
         costs = problem.handed_over() if many else problem.costs
-        with np.errstate(over="ignore"):
-            self.costs = np.divide(costs, self.unit, out=costs if many else None)
-        np.minimum(self.costs, _MOST_COST, out=self.costs)  # smaller costs prove a smaller bound
+        self.costs = costs if many else costs.copy()
+
+        @np.errstate(over="ignore")
+        def count(rows: slice) -> None:
+            self.costs[rows] /= self.unit
+            np.minimum(self.costs[rows], _MOST_COST, out=self.costs[rows])  # smaller costs prove a smaller bound
+
+        each_block(count, list(row_blocks(costs.shape)))
         self.instance = Instance(
             problem.shorter,
             self.costs,

@@ -40,7 +40,9 @@ _UNDERFLOW = 1e-322
 """More than what floats can miss a number by that is too small for them to hold well, three times over."""
 
 _BLOCK = 1 << 20
-_MOST_BITS = 1 << 14
+_MANY = 1 << 22
+"""Of so many distances the metric's own floats are not looked at."""
+
 _MOST_EXACT = 300_000
 """So many products of weights and losses are summed as integers; of more, the floats with their error."""
 
@@ -104,9 +106,13 @@ class Problem:
         """
         with np.errstate(over="ignore"):
             shorter = shorter_distances(self.pairs)
-        for rows in row_blocks(shorter.shape):
+
+        def cap(rows: slice) -> None:
             some = shorter[rows]
-            np.minimum(some, FARTHEST, out=some, where=np.isfinite(some))
+            if float(some.max()) > FARTHEST:
+                np.minimum(some, FARTHEST, out=some, where=np.isfinite(some))
+
+        each_block(cap, list(row_blocks(shorter.shape)))
         return shorter
 
     @cached_property
@@ -149,7 +155,8 @@ class Problem:
     @cached_property
     def error(self) -> float:
         """How far rounding can move the `offset`; that of the `costs` is relative, and counted where they are used."""
-        hidden = 1e-300 if ((self.costs > 0) & (self.costs < _LEAST)).any() else 0.0
+        blocks = (self.costs[rows] for rows in row_blocks(self.costs.shape))
+        hidden = 1e-300 if any(((some > 0) & (some < _LEAST)).any() for some in blocks) else 0.0
         rounded = (len(self.prior) + 8) * _ROUNDED * float(self.prior @ np.abs(self.least_losses))
         return rounded + hidden + self.hidden
 
@@ -282,6 +289,8 @@ def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any,
     [[2.0]]
     """
     some, others = list(guesses), list(points)
+    if len(some) * len(others) > _MANY:
+        return metric.enclosures(some, others).nearest
     found = np.empty((len(some), len(others)))
     for rows in row_blocks(found.shape, _BLOCK):
         found[rows] = metric.enclosures(some[rows], others).around(metric.pairwise(some[rows], others))

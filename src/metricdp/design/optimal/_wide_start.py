@@ -11,8 +11,10 @@ Each column is used for the output that costs least with it, looked for among th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metricdp.channels.near_sets import near_sets
 from metricdp.design.optimal._equations import falling_solution
@@ -49,10 +51,11 @@ class Ground:
     def best_outputs(self, falls: Floats, sums: Floats | None = None) -> tuple[Places, Floats]:
         """For the column ``falls(., x) / sums`` of each point x the output that costs least, and its cost.
 
-        Among outputs near the point, where there are many: points that are near each other are looked at together.
+        Among outputs near the point, where there are many: points that are near each other are looked at together, in
+        short floats, which are near enough to choose.
         """
         count, outputs = self.costs.shape
-        guesses, worth = np.empty(count, dtype=np.int64), np.empty(count)
+        guesses, short = np.empty(count, dtype=np.int64), self._short_costs
 
         def look(some: Places) -> None:
             if outputs > _FEW_OUTPUTS:
@@ -61,13 +64,36 @@ class Ground:
                 candidates = np.flatnonzero(near[self.centres])
             if outputs <= _FEW_OUTPUTS or not len(candidates):
                 candidates = np.arange(outputs)
-            columns = falls[some] if sums is None else falls[some] / sums
-            costs = columns @ self.costs[:, candidates]
-            best = costs.argmin(axis=1)
-            guesses[some], worth[some] = candidates[best], costs[np.arange(len(some)), best]
+            columns = (falls[some] if sums is None else falls[some] / sums).astype(np.float32)
+            guesses[some] = candidates[(columns @ short[candidates].T).argmin(axis=1)]
 
         each_block(look, list(near_sets(self.distances, _TOGETHER)))
-        return guesses, worth
+        return guesses, self._worth(falls, sums, guesses)
+
+    @cached_property
+    def _short_costs(self) -> NDArray[np.float32]:
+        """Outputs by points, the largest of them one."""
+        short = np.empty(self.costs.shape[::-1], dtype=np.float32)
+        scale = 1 / max(float(self.costs.max()), 1e-300)
+
+        def fill(rows: slice) -> None:
+            short[:, rows] = (self.costs[rows] * scale).astype(np.float32).T
+
+        each_block(fill, list(row_blocks(self.costs.shape)))
+        return short
+
+    def _worth(self, falls: Floats, sums: Floats | None, guesses: Places) -> Floats:
+        """What the columns cost with their outputs."""
+        parts: list[Floats] = []
+
+        def add(rows: slice) -> None:
+            costs = self.costs[rows].take(guesses, axis=1)
+            costs *= falls[rows]
+            parts.append(costs.sum(axis=0) if sums is None else (1 / sums[rows]) @ costs)
+
+        each_block(add, list(row_blocks(falls.shape)))
+        worth: Floats = np.sum(parts, axis=0)
+        return worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,9 +208,10 @@ def _steepness(ground: Ground, sums: Floats) -> float:
     logs, most = np.log(sums), [0.0]
 
     def look(rows: slice) -> None:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.abs(logs[rows, None] - logs) / ground.distances[rows]
-        most.append(float(np.nanmax(change, initial=0.0)))
+        change = np.subtract.outer(logs[rows], logs)
+        np.abs(change, out=change)
+        change /= ground.distances[rows] + 1e-300  # of itself a point is at distance zero, and it alone
+        most.append(float(change.max()))
 
     each_block(look, list(row_blocks(ground.distances.shape)))
     return max(most)
