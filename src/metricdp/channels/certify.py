@@ -184,18 +184,18 @@ def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
 
     A concave function of a metric is a metric, so no shortest paths are needed; and near pairs come out tightest.
     """
-    bent, ends = np.empty(pairs.distances.shape), [(np.inf, 0.0)]
+    bent, ends = np.empty((len(pairs), len(pairs))), [(np.inf, 0.0)]
     blocks = list(row_blocks(bent.shape))
 
     def held(rows: slice) -> None:
         some = bent[rows]
-        some[...] = pairs.distances[rows]
+        some[...] = apart = pairs.enclosures[rows].nearest
         if float(some.max()) > _FARTHEST:
             np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
         most = float(some.max(initial=0.0, where=some < np.inf))
         some[some == 0] = np.inf
         least = float(some.min())
-        some[...] = np.minimum(pairs.distances[rows], some)
+        some[...] = np.minimum(apart, some)
         ends.append((least, most))
 
     each_block(held, blocks)

@@ -72,7 +72,7 @@ class Enclosures:
     @cached_property
     def constrained(self) -> Mask:
         """Where the distance is positive and finite, or not proved to be zero or infinite."""
-        return np.asarray(~(self.zero | self.infinite))
+        return self._where(lambda lower, upper: ~(((lower == 0) & (upper == 0)) | (lower == math.inf)))
 
     @cached_property
     def held(self) -> Mask:
@@ -87,7 +87,7 @@ class Enclosures:
     @cached_property
     def nearest(self) -> Floats:
         """Floats between the bounds: zero and infinite only where distances are, within `VIEW_ERROR` where `held`."""
-        middle, constrained = np.empty(self.lower.shape), self.constrained
+        middle = np.empty(self.lower.shape)
 
         def fill(rows: Any) -> None:
             lower, upper = self.lower[rows], self.upper[rows]
@@ -97,7 +97,7 @@ class Enclosures:
                     middle[rows] = between
                     return
                 between = np.where(lower == upper, lower, between)
-            middle[rows] = np.where(constrained[rows], np.clip(between, _TINY, _MOST), between)
+            middle[rows] = np.where(self.constrained[rows], np.clip(between, _TINY, _MOST), between)
 
         each_block(fill, self._blocks)
         middle.setflags(write=False)
@@ -246,6 +246,14 @@ class Rows:
     quickly: Callable[[slice], Enclosures]
     at_once: bool = False
 
+    def each(self, work: Callable[[slice], object], shape: tuple[int, int]) -> None:
+        """Do something for every slice of rows of a matrix."""
+        if self.at_once:
+            each_block(work, list(row_blocks(shape, _BLOCK)))
+            return
+        for rows in row_blocks(shape, _LARGE_BLOCK):
+            work(rows)
+
 
 def in_blocks(rows_of: Rows, shape: tuple[int, int]) -> Enclosures:
     """The enclosures of very many pairs block by block, so that what is computed on the way takes no memory."""
@@ -257,11 +265,7 @@ def in_blocks(rows_of: Rows, shape: tuple[int, int]) -> Enclosures:
         some = rows_of.quickly(rows)
         lower[rows], upper[rows] = some.lower, some.upper
 
-    if rows_of.at_once:
-        each_block(fill, list(row_blocks(shape, _BLOCK)))
-    else:
-        for rows in row_blocks(shape, _LARGE_BLOCK):
-            fill(rows)
+    rows_of.each(fill, shape)
     return Enclosures(lower, upper)
 
 

@@ -103,10 +103,32 @@ class Metric(Traits, ABC):
         >>> tree.enclosures(["a"], ["c", "d"]).lower.tolist()
         [[2.0, 2e+17]]
         """
-        left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
-        right = left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
+        left, right = _sides(points, others)
         quick = in_blocks(self._by_rows(left, right), (len(left), len(right)))
         return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)
+
+    def nearest(self, points: Any, others: Any = None) -> Floats:
+        """Floats between those bounds, which are never held of all pairs at once.
+
+        >>> from metricdp.metrics import absolute
+        >>> absolute().nearest([0, 1], [3, 5]).tolist()
+        [[3.0, 5.0], [2.0, 4.0]]
+        """
+        left, right = _sides(points, others)
+        found, by_rows = np.empty((len(left), len(right))), self._by_rows(left, right)
+        loose: list[slice] = []
+
+        def fill(rows: slice) -> None:
+            some = by_rows.quickly(rows)
+            if some.close.all():
+                found[rows] = some.nearest
+            else:
+                loose.append(rows)
+
+        by_rows.each(fill, found.shape)
+        for rows in loose:
+            found[rows] = self.enclosures(left[rows], right).nearest
+        return found
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         """The same, but as loose as is quick: where bounds are far apart, the distance is enclosed by itself."""
@@ -395,6 +417,12 @@ class _Operations:
 
 
 operations = _Operations()
+
+
+def _sides(points: Any, others: Any) -> tuple[Any, Any]:
+    """Points and others as what has a length and slices; the same twice where there are no others."""
+    left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
+    return left, left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
 
 
 def as_metric(value: object) -> Metric:

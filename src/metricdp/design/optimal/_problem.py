@@ -118,10 +118,9 @@ class Problem:
     @cached_property
     def capped(self) -> bool:
         """Whether some finite distance is above `FARTHEST`."""
-        distances = self.pairs.distances
+        above = self.pairs.enclosures.upper
         return any(
-            bool((np.isfinite(distances[rows]) & (distances[rows] > FARTHEST)).any())
-            for rows in row_blocks(distances.shape)
+            bool((np.isfinite(above[rows]) & (above[rows] > FARTHEST)).any()) for rows in row_blocks(above.shape)
         )
 
     @cached_property
@@ -236,7 +235,7 @@ class Problem:
     @cached_property
     def components(self) -> tuple[Places, ...]:
         """The points in sets at finite distances of each other."""
-        finite = np.isfinite(self.pairs.distances)
+        finite = ~self.pairs.enclosures.infinite
         left, found = np.ones(len(finite), dtype=bool), []
         while left.any():
             near = finite[int(left.argmax())] & left
@@ -290,7 +289,7 @@ def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any,
     """
     some, others = list(guesses), list(points)
     if len(some) * len(others) > _MANY:
-        return metric.enclosures(some, others).nearest
+        return metric.nearest(some, others)
     found = np.empty((len(some), len(others)))
     for rows in row_blocks(found.shape, _BLOCK):
         found[rows] = metric.enclosures(some[rows], others).around(metric.pairwise(some[rows], others))

@@ -45,7 +45,7 @@ _LARGE = 800
 _LARGER = 350.0
 """By how much a system of eight times as many equations takes longer."""
 
-_AT_ONCE = 1000
+_AT_ONCE = 250
 """So many columns are priced at a time."""
 
 _TRIALS = 5
