@@ -17,13 +17,14 @@ import numpy as np
 from metricdp.channels.pairs import VIEW_ERROR
 from metricdp.exact.arrays import Floats, Places
 
-__all__ = ["Flow", "left_after", "left_over", "mended", "proven_bound", "sum_below"]
+__all__ = ["Flow", "all_to_one", "left_after", "left_over", "mended", "proven_bound", "sum_below"]
 
 Flow = tuple[Places, Places, Floats]
 """The pairs i, j and the flow between them."""
 
 _UNIT = 2.0**-52
 _SWEEPS = 3
+_TRIED = 32
 
 
 def mended(costs: Floats, flow: Flow, away: Floats, decay: Floats) -> Flow:
@@ -76,6 +77,27 @@ def proven_bound(costs: Floats, prices: Floats, flows: list[Flow], distances: Fl
     for z, flow in enumerate(flows):
         np.maximum(lacking, -left_over(costs[:, z], prices, flow, above, error), out=lacking)
     return sum_below(prices, lacking)
+
+
+def all_to_one(costs: Floats, above: Floats, prior: Floats, error: float) -> Floats:
+    """The best prices that are zero but at one of the likeliest points, which prove a bound without any search.
+
+    Column v of an output z has ``v_x >= exp(-d(x, y)) v_y`` for every x, so at price ``min over z of Σ_x c(x, z)
+    exp(-d(x, y))`` for y alone every output is covered: each point gives all it has to y.
+
+    Args:
+        costs: a matrix of points by outputs.
+        above: floats that no distance exceeds.
+        prior: how likely each point is.
+        error: relative, of the costs.
+    """
+    points = np.argsort(-prior, kind="stable")[:_TRIED]
+    with np.errstate(over="ignore"):
+        reach = np.exp(-above[points]) * (1 - 4 * _UNIT)
+    values = (reach @ costs).min(axis=1) * (1 - (len(costs) + 8) * _UNIT - 2 * error)
+    best, prices = int(values.argmax()), np.zeros(len(costs))
+    prices[points[best]] = max(float(np.nextafter(values[best], -np.inf)), 0.0)
+    return prices
 
 
 def left_over(costs: Floats, prices: Floats, flow: Flow, above: Floats, error: float) -> Floats:

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from metricdp.design.optimal._coarsening import Instance
 from metricdp.design.optimal._covering import Covering, nearest_points
-from metricdp.design.optimal._dual_bound import sum_below
+from metricdp.design.optimal._dual_bound import all_to_one, sum_below
 from metricdp.design.optimal._lifted import Lifted
 from metricdp.design.optimal._master import TIME
 from metricdp.design.optimal._sparse_master import SparseMaster
@@ -140,6 +140,7 @@ class WideSearch:
     def _begin(self) -> None:
         """Channels and prices in closed form."""
         costs, distances = self.instance.costs, self.instance.distances
+        self._prove(all_to_one(costs, self.covering.above, self.instance.prior, self.covering.error))
         sums = costs.sum(axis=0)
         self._know(lambda: _constant(costs.shape, int(sums.argmin())), float(sums.min()))
         self._add(np.full((1, len(distances)), 1 / len(distances)))
@@ -304,12 +305,16 @@ class WideSearch:
         """Repair the prices, keep them where they prove more, and add the columns that are worth it."""
         order = np.argsort(np.sin(np.arange(self.instance.costs.shape[1]) * (self.rounds + 1.0)), kind="stable")
         found = self.covering.visit(trial, order, lambda: self.watch.over)
-        bound = float(found.prices.sum())
-        if bound > self.bound:
-            self.bound, self.prices = bound, found.prices
+        self._prove(found.prices)
         if found.interrupted:
             raise KeyboardInterrupt
         self._take(found.columns, trial)
+
+    def _prove(self, prices: Floats) -> None:
+        """Keep prices that are proved where they prove more."""
+        bound = float(prices.sum())
+        if bound > self.bound:
+            self.bound, self.prices = bound, prices
 
     def _take(self, lifted: list[Lifted], trial: Floats) -> None:
         """Add the columns that cost less at trial prices than they are worth, as long as there is time."""

@@ -57,6 +57,17 @@ def test_without_any_time_the_bars_hold():
     assert channel.reason == "the time limit was reached"
 
 
+@pytest.mark.parametrize(("count", "seed"), [(100, 0), (150, 1), (150, 2)])
+def test_a_prior_with_very_heavy_tails_has_a_bound_at_once(count, seed):
+    """Nearly all of it at one place: prices in closed form, repaired in haste, were 0 everywhere."""
+    generator = np.random.default_rng(seed)
+    places = [tuple(place) for place in generator.random((count, 2)).tolist()]
+    space = mdp.Space(places, 12 * mdp.metrics.euclidean())
+    prior = generator.pareto(0.25, count) + 1
+    channel = optimal(space, prior / prior.sum(), np.minimum(space.distances, 3.0), time_limit=1e-6)
+    assert 0.1 * channel.loss < channel.bound <= channel.loss
+
+
 def test_bounds_and_losses_never_cross():
     space, prior = city(64, 7)
     seen = []
