@@ -351,7 +351,9 @@ def show(name: str, limit: float | None, peers: float) -> dict[str, Any]:
 
 def stopped(names: tuple[str, ...], limits: list[float]) -> None:
     """What a time limit leaves, for each of some limits."""
-    print(f"{'':<12}{'limit':>6}{'over':>8}{'certified in':>14}{'processor':>11}{'memory':>9}{'gap':>9}  of the best form")
+    print(
+        f"{'':<12}{'limit':>6}{'over':>8}{'certified in':>14}{'processor':>11}{'memory':>9}{'gap':>9}  of the best form"
+    )
     for name in names:
         free = elsewhere("closed", name, 0.0, 900).get("losses", {})
         for limit in limits:
@@ -362,7 +364,11 @@ def stopped(names: tuple[str, ...], limits: list[float]) -> None:
             over, rest = max(facts["searched"] - limit, 0.0), facts["passed"] - facts["searched"]
             shown = f"{name:<12}{limit:6g}{over:6.2f} s{rest:12.2f} s{facts['seconds']:9.1f} s{facts['memory']:6.2f} GB"
             best = min(free.values(), default=math.nan)
-            late = "  LATE" * (over > 2) + "  WORSE" * (facts["loss"] > best) + "  NOT PRIVATE" * (not facts["holds"])
+            late = (
+                "  LATE" * (over > 2)
+                + "  WORSE" * (facts["loss"] > best * (1 + 1e-9))
+                + "  NOT PRIVATE" * (not facts["holds"])
+            )
             print(f"{shown}{100 * facts['gap']:8.2f}%  {facts['loss'] / best:.4f}{late}", flush=True)
 
 

@@ -58,7 +58,7 @@ def optimal(
             "--outputs",
             metavar="FILE",
             callback=existing_file,
-            help="Points to release, if not those of POINTS: a .csv file with the same columns.",
+            help="Points to release, if not those of POINTS: a .csv or .geojson file with the same columns.",
         ),
     ] = None,
     gap: Annotated[
@@ -92,7 +92,8 @@ def optimal(
 
     POINTS is a CSV file whose first line names its columns. The points are where the columns `lat` and `lon`, `x` and
     `y`, or `value` say; a column `name` calls them something, and `weight`, `population` or `visits` says how likely
-    each is. Name other columns with --at, --name and --prior.
+    each is. Name other columns with --at, --name and --prior. The points of a .geojson file are where their geometries say;
+    their properties are the other columns.
 
     Of all mechanisms that keep the guarantee --metric, the one of least expected loss is searched. It comes with a
     bound that no private mechanism can pass, and is verified exactly, as by `metricdp verify`. Ctrl-C and --time-limit

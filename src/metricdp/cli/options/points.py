@@ -1,4 +1,4 @@
-"""Points as they stand in a CSV file: a name, coordinates and a weight in each line, found by the header."""
+"""Points as they stand in a CSV or GeoJSON file: a name, coordinates and a weight in each, found by the header."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from metricdp.cli.options.geojson import ENDINGS, geojson_cells
 from metricdp.cli.options.streams import existing_file
 from metricdp.errors import ArgumentError, DataError, FileError
 from metricdp.visible import visible_name
@@ -36,7 +37,8 @@ PointsArgument = Annotated[
     typer.Argument(
         metavar="POINTS",
         callback=existing_file,
-        help="The points: a .csv file with names, coordinates, weights; - for the standard input.",
+        help="The points: a .csv file with names, coordinates, weights, or a .geojson file of points; - for CSV from the "
+        "standard input.",
     ),
 ]
 MetricOption = Annotated[
@@ -77,7 +79,7 @@ class Points:
         file: what it is called.
         header: the names of its columns.
         rows: its cells, below the header.
-        lines: for each point the line where it stands, counted from 1, the header among them.
+        where: for each point where it stands: "line 2", counted from 1 with the header, or "feature 1".
         name: the column of names; None where there is none.
         at: the columns of coordinates; none where points are their names.
     """
@@ -85,7 +87,7 @@ class Points:
     file: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]
+    where: tuple[str, ...]
     name: str | None
     at: tuple[str, ...]
 
@@ -98,7 +100,7 @@ class Points:
             for row, label in enumerate(labels or ()):
                 first = seen.setdefault(label, row)
                 if first != row:
-                    raise ArgumentError(f"line {self.lines[row]}: the same {what} as in line {self.lines[first]}")
+                    raise ArgumentError(f"{self.where[row]}: the same {what} as in {self.where[first]}")
 
     @cached_property
     def coordinates(self) -> tuple[Any, ...] | None:
@@ -146,7 +148,7 @@ class Points:
                 wrong = wrong or error
         if not isinstance(wrong, DataError):
             raise ArgumentError(f"no points of {metric} ({self.kinds}): {wrong}") from None
-        where = "" if wrong.row is None else f"line {self.lines[wrong.row]}: "
+        where = "" if wrong.row is None else f"{self.where[wrong.row]}: "
         raise ArgumentError(f"{where}no point of {metric} ({self.kinds}): {wrong.rule}") from None
 
     def prior(self, text: str | None, points: Sequence[Any]) -> tuple[Prior, str]:
@@ -165,7 +167,7 @@ class Points:
         amounts = [self._number(row, column) for row in range(len(self))]
         for row, amount in enumerate(amounts):
             if amount < 0:
-                raise ArgumentError(f"line {self.lines[row]}: a negative weight in column {column!r}")
+                raise ArgumentError(f"{self.where[row]}: a negative weight in column {column!r}")
         if not any(amounts):
             raise ArgumentError(f"all weights in column {column!r} are 0: a prior needs one that is positive")
         return Prior.proportional(points, amounts), f"by {column}"
@@ -186,7 +188,7 @@ class Points:
         column = self.header.index(self.name)
         for row, cells in enumerate(self.rows):
             if not cells[column]:
-                raise ArgumentError(f"line {self.lines[row]}: an empty name")
+                raise ArgumentError(f"{self.where[row]}: an empty name")
         return tuple(cells[column] for cells in self.rows)
 
     @property
@@ -221,11 +223,11 @@ class Points:
             return read_number(cell)
         except (ArgumentError, DataError) as error:
             rule = error.rule if isinstance(error, DataError) else str(error)
-            raise ArgumentError(f"line {self.lines[row]}: {rule}, in column {column!r}") from None
+            raise ArgumentError(f"{self.where[row]}: {rule}, in column {column!r}") from None
 
 
 def read_points(path: Path, name: str | None = None, at: str | None = None) -> Points:
-    """The points in a CSV file, whose first line names the columns.
+    """The points in a CSV file, whose first line names the columns, or of a GeoJSON file.
 
     Args:
         path: of the file.
@@ -236,7 +238,7 @@ def read_points(path: Path, name: str | None = None, at: str | None = None) -> P
         ArgumentError: what is wrong, with its line.
     """
     try:
-        header, rows, lines = _cells(path)
+        header, rows, where = geojson_cells(path) if path.suffix.lower() in ENDINGS else _cells(path)
     except UnicodeDecodeError:
         raise FileError(f"{path.name} is not text in UTF-8") from None
     if at is not None:
@@ -253,7 +255,7 @@ def read_points(path: Path, name: str | None = None, at: str | None = None) -> P
             f"line 1: none of the columns {', '.join(header)} is known: call them lat and lon, x and y, value or name, "
             "or say which they are, as in --at easting,northing"
         )
-    return Points(path.name, header, rows, lines, named, columns)
+    return Points(path.name, header, rows, where, named, columns)
 
 
 def read_space(path: Path, metric: str, name: str | None = None, at: str | None = None) -> tuple[Points, Space]:
@@ -270,7 +272,7 @@ def read_space(path: Path, metric: str, name: str | None = None, at: str | None 
         return points, points.space(distance)
 
 
-def _cells(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[int, ...]]:
+def _cells(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """The header, the cells below it, and the line in which each row begins."""
     rows: list[tuple[str, ...]] = []
     lines: list[int] = []
@@ -304,7 +306,7 @@ def _cells(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tu
     for cells, line in zip(below, lines[1:], strict=True):
         if len(cells) != len(header):
             raise ArgumentError(f"line {line}: {len(cells)} cells, where the header has {len(header)}")
-    return header, tuple(below), tuple(lines[1:])
+    return header, tuple(below), tuple(f"line {line}" for line in lines[1:])
 
 
 def _delimiter(header: str) -> str:
