@@ -92,8 +92,8 @@ def optimal(
 
     POINTS is a CSV file whose first line names its columns. The points are where the columns `lat` and `lon`, `x` and
     `y`, or `value` say; a column `name` calls them something, and `weight`, `population` or `visits` says how likely
-    each is. Name other columns with --at, --name and --prior. In a .geojson file geometries say where the points are, and
-    properties are the other columns.
+    each is. Name other columns with --at, --name and --prior. In a .geojson file geometries say where the points are,
+    and properties are the other columns.
 
     Of all mechanisms that keep the guarantee --metric, the one of least expected loss is searched. It comes with a
     bound that no private mechanism can pass, and is verified exactly, as by `metricdp verify`. Ctrl-C and --time-limit

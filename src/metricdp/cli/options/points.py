@@ -37,8 +37,8 @@ PointsArgument = Annotated[
     typer.Argument(
         metavar="POINTS",
         callback=existing_file,
-        help="The points: a .csv file with names, coordinates, weights, or a .geojson file; - for CSV from the standard "
-        "input.",
+        help="The points: a .csv file with names, coordinates, weights, or a .geojson file; - for CSV from the "
+        "standard input.",
     ),
 ]
 MetricOption = Annotated[
