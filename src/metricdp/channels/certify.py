@@ -15,6 +15,7 @@ from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
 from metricdp.channels.proved import Proved
 from metricdp.channels.rounding import floats_inside
+from metricdp.channels.shorter import SLACK, merging_distance, shorter_distances
 from metricdp.channels.verify import verify
 from metricdp.channels.whole_rows import ROUNDING
 from metricdp.errors import ArgumentError, ImpossibleError, MetricDPError
@@ -24,19 +25,14 @@ from metricdp.exact.weights import Weights
 from metricdp.metrics import Space
 from metricdp.metrics.enclosures import Enclosures, amount_bounds
 
-__all__ = ["certify", "close_columns", "nearest_private", "shorter_distances"]
+__all__ = ["certify", "close_columns", "nearest_private"]
 
-_SLACK = 1e-11
-"""How far inside every constraint the columns are put, in logarithms: room for the rounding that follows."""
-
-_EVEN = _SLACK / 8
+_EVEN = SLACK / 8
 """How much the rows may still differ in their sums when they are divided by them."""
 
 _MANY = 500
-"""Of more points than these, distances are shortened by a formula instead of shortest paths."""
+"""Of more points than these, distances to outputs are taken from those of the space."""
 
-_LEAST_BENT, _MOST_BENT = 1e-10, 1e-8
-_FARTHEST = 30_000.0
 _SPARE_BITS = 64
 _ATTEMPTS = 8
 _MERGING = (1e-8, 1e-6, 1e-4, 1e-2)
@@ -109,7 +105,7 @@ def nearest_private(
     inputs = tuple(space.points[place] for place in pairs.places)
     best: Certified | None = None
     if inside and (wanted > 0).any(axis=0).any():
-        short = floats_inside(wanted, pairs, spare)
+        short = floats_inside(wanted, pairs, spare, merging_distance(pairs))
         for attempt in range(0 if short else 1, 2):
             integers = _integers(_log(np.maximum(wanted, 0))) if short is None or attempt else short
             channel = Channel(inputs, outputs, *integers)
@@ -133,7 +129,7 @@ def _nearnesses(pairs: Pairs) -> list[float]:
     Where a matrix tells two very near points apart, bringing all of it into the cone may cost more than making those
     two rows equal.
     """
-    least = 4 * _SLACK * len(pairs)
+    least = 4 * SLACK * len(pairs)
     apart = np.unique(pairs.distances[pairs.constrained])
     return [least, *(nearness for nearness in _MERGING if nearness > least and (apart < nearness).any())]
 
@@ -142,7 +138,7 @@ def _nearest(wanted: Floats, pairs: Pairs, near: float, made: Callable[[Weights,
     """A verified channel near to the matrix, with points nearer than ``near`` taken as one."""
     positive = np.maximum(wanted, 0)
     positive /= positive.max(axis=1, keepdims=True)
-    logs = close_columns(_log(positive / positive.sum(axis=1, keepdims=True)), shorter_distances(pairs, _SLACK, near))
+    logs = close_columns(_log(positive / positive.sum(axis=1, keepdims=True)), shorter_distances(pairs, SLACK, near))
     share = 0.0
     for _ in range(_ATTEMPTS):
         weights, total, share = _to_rows(logs, pairs, near, share)
@@ -160,61 +156,6 @@ def close_columns(logs: Floats, distances: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             np.maximum(closed, logs[row][None, :] - distances[:, row][:, None], out=closed)
     return closed
-
-
-def shorter_distances(pairs: Pairs, slack: float = _SLACK, near: float | None = None) -> Floats:
-    """The greatest metric d' with ``d' <= d - slack`` between different points, and 0 between those within ``near``.
-
-    By shortest paths. Columns in the cone of d' are that far inside every constraint, which leaves room for rounding.
-    Distances beyond `_FARTHEST` are taken as that, which is stricter: nobody stores a number as small as exp(-10^400).
-    """
-    nearness = 4 * slack * len(pairs) if near is None else near
-    if len(pairs) > _MANY and (bent := _bent(pairs, slack, nearness)) is not None:
-        return bent
-    distances = np.where(pairs.constrained, np.minimum(pairs.distances, _FARTHEST), pairs.distances)
-    shorter = np.where(distances > nearness, distances - slack, 0.0)
-    np.fill_diagonal(shorter, 0.0)
-    for middle in range(len(shorter)):
-        np.minimum(shorter, shorter[:, middle][:, None] + shorter[middle][None, :], out=shorter)
-    return shorter
-
-
-def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
-    """``d (1 - η (1 + d / max d))`` with the least η that takes off the slack; None where that were too much.
-
-    A concave function of a metric is a metric, so no shortest paths are needed; and near pairs come out tightest.
-    """
-    bent, ends = np.empty((len(pairs), len(pairs))), [(np.inf, 0.0)]
-    blocks = list(row_blocks(bent.shape))
-
-    def held(rows: slice) -> None:
-        some = bent[rows]
-        some[...] = apart = pairs.enclosures[rows].nearest
-        if float(some.max()) > _FARTHEST:
-            np.minimum(some, _FARTHEST, out=some, where=pairs.constrained[rows])
-        most = float(some.max(initial=0.0, where=some < np.inf))
-        some[some == 0] = np.inf
-        least = float(some.min())
-        some[...] = np.minimum(apart, some)
-        ends.append((least, most))
-
-    each_block(held, blocks)
-    least, most = min(low for low, _ in ends), max(high for _, high in ends)
-    if not (most > 0 and least > near and slack / least <= _MOST_BENT):
-        return None
-    share = max(slack / least, _LEAST_BENT)
-
-    def shorten(rows: slice) -> None:
-        some = bent[rows]
-        kept = some * (-share / most)
-        kept += 1 - share
-        if float(some.max()) == np.inf:
-            np.multiply(some, kept, out=some, where=some < np.inf)
-        else:
-            some *= kept
-
-    each_block(shorten, blocks)
-    return bent
 
 
 def _to_rows(logs: Floats, pairs: Pairs, near: float, share: float) -> tuple[Weights, int, float]:

@@ -48,7 +48,7 @@ def round_inside(fixed: FixedPoint, least: float, pairs: Pairs) -> tuple[Weights
     return weights, total
 
 
-def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, int] | None:
+def floats_inside(matrix: Floats, pairs: Pairs, share: float, near: float = 0.0) -> tuple[Stored, int] | None:
     """The same for many probabilities as floats, whose columns are a little inside the cone, in 60 bits.
 
     What is below 2^-60 is lifted by the units on top, of which there are twice as many: rounding moves an entry by up
@@ -58,8 +58,9 @@ def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, i
         matrix: one row for each input; what is below zero counts as zero.
         pairs: the inputs and their distances.
         share: of each row that may be spent.
+        near: inputs that are no farther apart have equal rows, and get equal integers.
     """
-    units, total = 2 * _units(_least_distance(pairs)), 1 << _SHORT
+    units, total = 2 * _units(_least_distance(pairs, near)), 1 << _SHORT
     if units * matrix.shape[1] > min(share, 0.5) * total:
         return None
     weights: Stored = np.empty(matrix.shape, dtype=np.int64)
@@ -82,11 +83,12 @@ def floats_inside(matrix: Floats, pairs: Pairs, share: float) -> tuple[Stored, i
     return weights, total
 
 
-def _least_distance(pairs: Pairs) -> Fraction:
-    """A number up to 1 that no positive distance is below."""
-    held = pairs.constrained & ~pairs.extreme
+def _least_distance(pairs: Pairs, near: float = 0.0) -> Fraction:
+    """A number up to 1 that no positive distance is below, of those above ``near``."""
+    asked = pairs.constrained & (pairs.enclosures.upper > near) if near else pairs.constrained
+    held = asked & ~pairs.extreme
     least = Fraction(float(pairs.enclosures.lower.min(initial=1.0, where=held)))
-    enclosed = (pairs.space.metric.enclose(*pairs.points(i, j)) for i, j in np.argwhere(pairs.extreme).tolist())
+    enclosed = (pairs.space.metric.enclose(*pairs.points(i, j)) for i, j in np.argwhere(asked & pairs.extreme).tolist())
     return min([least, *(Fraction(distance.lower) for distance in enclosed)])
 
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from metricdp.adversaries import Loss, Prior, as_loss, as_prior
-from metricdp.channels.certify import shorter_distances
 from metricdp.channels.channel import Channel
 from metricdp.channels.pairs import Pairs
+from metricdp.channels.shorter import shorter_distances
 from metricdp.errors import ArgumentError, TooLargeError
 from metricdp.exact.arrays import Floats, Places, each_block, row_blocks
 from metricdp.exact.balls import float_above
