@@ -35,6 +35,7 @@ _TOGETHER = 64
 _LARGE = 500
 """Of more inputs than these, a tenth of so many pairs are looked at in balls."""
 
+_TOLD = 1e6
 _ROUNDED = 2.0**-50
 
 Witness = tuple[Any, Any, Any]
@@ -151,13 +152,18 @@ def _cases(channel: Channel, pairs: Pairs) -> tuple[list[RatioCase], float]:
 def _greatest_of_many(logs: Floats, error: float, pairs: Pairs) -> Floats:
     """The largest differences of all pairs that may be the tightest: no less tight than some near ones, for certain."""
     known, constrained, extreme = pairs.enclosures, pairs.constrained, pairs.extreme
-    scale = 0.0
-    for rows in row_blocks(constrained.shape):
-        apart = np.where(constrained[rows] & ~extreme[rows], known.upper[rows], np.inf)
-        nearest = apart.argmin(axis=1)
-        differences = np.abs(logs[rows] - logs[nearest]).max(axis=1) - error
-        scales = differences / apart[np.arange(len(apart)), nearest]
-        scale = max(scale, float(scales.max()) * (1 - _ROUNDED))
+    scale, beyond = 0.0, _TOLD * error  # nearer ones do not tell
+    for _ in range(2):
+        found = [beyond]
+        for rows in row_blocks(constrained.shape):
+            usable = constrained[rows] & ~extreme[rows] & (known.upper[rows] > beyond)
+            apart = np.where(usable, known.upper[rows], np.inf)
+            nearest = apart.argmin(axis=1)
+            differences = np.abs(logs[rows] - logs[nearest]).max(axis=1) - error
+            least = apart[np.arange(len(apart)), nearest]
+            scale = max(scale, float((differences / least).max()) * (1 - _ROUNDED))
+            found += least.tolist()
+        beyond = 2 * float(np.median(found))  # where most have a twin, the others say more
 
     def enough(rows: Places) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):

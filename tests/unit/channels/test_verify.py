@@ -652,3 +652,24 @@ def test_rows_that_are_all_alike_keep_every_level():
     x, other, z = verdict.witness
     assert x != other
     assert z in "yz"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_channels_are_judged_as_small_ones_are(monkeypatch, seed):
+    """Of many inputs only some pairs are looked at; with and without twins it finds the same scale and witness."""
+    generator = np.random.default_rng(seed)
+    places = generator.random((40, 2))
+    if seed % 2:
+        places[20:] = places[:20] + 1e-9 * generator.random((20, 2))
+    space = mdp.Space([tuple(place) for place in places.tolist()], 5 * m.euclidean())
+    matrix = np.exp(-space.distances * generator.uniform(0.3, 0.7))
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    if seed % 2:
+        matrix[20:] = matrix[:20]
+    channel = Channel.from_matrix(space.points, space.points, matrix)
+    inputs = pairs.Pairs.of(channel.inputs, space)
+    plain = VERIFYING._verdict(channel, inputs, F(0))
+    monkeypatch.setattr(VERIFYING, "_LARGE", 10)
+    quick = VERIFYING._verdict(channel, inputs, F(0))
+    assert (quick.holds, quick.scale, quick.scale_below) == (plain.holds, plain.scale, plain.scale_below)
+    assert quick.witness == plain.witness

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import metricdp as mdp
 from metricdp.exact.level import ln
 from metricdp.metrics import (
     Metric,
@@ -143,3 +144,27 @@ def test_integers_over_a_common_denominator():
     assert long.lower[0, 0] == np.finfo(float).max
     assert long.upper[0, 0] == math.inf
     assert float(long.lower[0, 1]) < 10**20 + 1 < float(long.upper[0, 1])
+
+
+@pytest.mark.parametrize(
+    "metric", [3 * mdp.metrics.euclidean(), mdp.metrics.great_circle() / 700, mdp.metrics.manhattan()]
+)
+def test_very_many_distances_are_what_few_are(metric):
+    """Block by block, on all cores: the same bounds, and floats between them."""
+    places = np.random.default_rng(2).uniform(-50, 50, (2060, 2))
+    places[7] = places[2]
+    points = [tuple(place) for place in places.tolist()]
+    known, nearest = metric.enclosures(points), metric.nearest(points)
+    some = [0, 2, 7, 1031, 2059]
+    few = metric.enclosures([points[row] for row in some], points)
+    assert np.array_equal(known.lower[some], few.lower)
+    assert np.array_equal(known.upper[some], few.upper)
+    assert ((known.lower <= nearest) & (nearest <= known.upper)).all()
+    assert np.array_equal(nearest[some], few.nearest)
+    assert (nearest == 0).sum() == len(points) + 2
+
+
+def test_the_nearest_floats_of_distances_that_are_hard_to_enclose():
+    """Digits cancel: what is quick is too loose, and balls decide."""
+    metric = mdp.metrics.taxonomy({"a": "b", "c": "b", "b": "root", "d": "root"}, lengths=[10**17, 1])
+    assert metric.nearest(["a"], ["c", "d"]).tolist() == [[2.0, 2e17]]

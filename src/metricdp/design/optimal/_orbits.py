@@ -22,6 +22,7 @@ Symmetry = tuple[Places, Places]
 _ALIKE = 1e-11
 """Relative: numbers nearer than this count as equal."""
 
+_MANY = 500
 _MOST_TRIALS = 4000
 
 
@@ -49,7 +50,8 @@ class Orbits:
         of_points = [costs.sum(axis=1), _squares(costs.T)]
         if np.isfinite(distances).all():
             of_points += [distances.sum(axis=1), _squares(distances)]
-        if _all_unlike(of_points) and _all_unlike([costs.sum(axis=0), _squares(costs)]):
+        # Where no two points are alike, only outputs that cost the same everywhere are: of many that is no help.
+        if _all_unlike(of_points) and (len(costs) > _MANY or _all_unlike([costs.sum(axis=0), _squares(costs)])):
             return cls.none(*costs.shape)
         return cls._from(list(_symmetries(_codes(distances), _codes(costs))), *costs.shape)
 
