@@ -68,7 +68,8 @@ def _bent(pairs: Pairs, slack: float, near: float) -> Floats | None:
         apart = np.where(some > near, some, np.inf)
         ends.append((float(apart.min()), most))
         widths.append(float(np.nan_to_num((known.upper - known.lower) / apart).max()))
-        close = np.argwhere(np.isinf(apart) & (some <= near)) + [rows.start, 0]
+        close = np.argwhere(np.isinf(apart) & (some <= near))
+        close[:, 0] += rows.start
         steps.append(close[close[:, 0] > close[:, 1]])
 
     each_block(read, blocks)
