@@ -170,7 +170,7 @@ class WideSearch:
             matrix = channel if len(kept) == len(group) else channel[group]
             best = guesses if tight else (matrix.T @ costs).argmin(axis=1)
             merged = _merged(matrix, best, costs.shape[1])
-            self._know(partial(_itself, merged), float((merged * costs).sum()))
+            self._know(merged.copy, float((merged * costs).sum()))
             if (tight or len(self.costs) == 1) and not self.watch.over:
                 sums = matrix.sum(axis=0)
                 self._add((matrix[:, sums > 0] / sums[sums > 0]).T, best[sums > 0])
@@ -180,7 +180,8 @@ class WideSearch:
     def _begin_with_many(self) -> Places:
         """The same with the best of them alone, by what takes no cubes."""
         ground, whole = self._ground(), len(self._kept) == len(self._group)
-        guesses, worth = ground.best_outputs(ground.decay)
+        guesses = ground.best_outputs(ground.decay)
+        worth = ground.worth(ground.decay, None, guesses)
         solved = start_prices(ground, worth)
         form = closed_form(ground, None if solved is None else solved[0], guesses, worth)
         self._know(lambda: form.matrix() if whole else form.matrix()[self._group], form.loss)
@@ -278,7 +279,7 @@ class WideSearch:
             for z in np.unique(self.outputs).tolist():
                 used = self.outputs == z
                 matrix[:, z] = even[used] @ self.columns[used]
-            self._know(partial(_itself, matrix), loss)
+            self._know(matrix.copy, loss)
         self._trim(even)
 
     def _priced(self, centre: Floats, pull: Floats, tolerance: float) -> tuple[Floats, Floats, bool]:
@@ -381,10 +382,6 @@ def _constant(shape: tuple[int, ...], output: int) -> Floats:
     """The channel that has but one output."""
     matrix = np.zeros(shape)
     matrix[:, output] = 1.0
-    return matrix
-
-
-def _itself(matrix: Floats) -> Floats:
     return matrix
 
 

@@ -27,6 +27,12 @@ _NEAR = 64
 _FEW_OUTPUTS = 400
 _ATTEMPTS = 4
 _LEAST_SHARE = 0.5
+_ALIKE = 0.9
+"""From this share on, columns are used for the outputs that they are used for at the whole distances."""
+
+_NEARLY = 1e-8
+"""To what share equations are solved where rows are divided by their sums in any case."""
+
 _SPARE = 1.02
 
 
@@ -48,8 +54,8 @@ class Ground:
     centres: Places
     nearest: Places
 
-    def best_outputs(self, falls: Floats, sums: Floats | None = None) -> tuple[Places, Floats]:
-        """For the column ``falls(., x) / sums`` of each point x the output that costs least, and its cost.
+    def best_outputs(self, falls: Floats, sums: Floats | None = None) -> Places:
+        """For the column ``falls(., x) / sums`` of each point x the output that costs least.
 
         Among outputs near the point, where there are many: points that are near each other are looked at together, in
         short floats, which are near enough to choose.
@@ -68,7 +74,7 @@ class Ground:
             guesses[some] = candidates[(columns @ short[candidates].T).argmin(axis=1)]
 
         each_block(look, list(near_sets(self.distances, _TOGETHER)))
-        return guesses, self._worth(falls, sums, guesses)
+        return guesses
 
     @cached_property
     def _short_costs(self) -> NDArray[np.float32]:
@@ -82,7 +88,7 @@ class Ground:
         each_block(fill, list(row_blocks(self.costs.shape)))
         return short
 
-    def _worth(self, falls: Floats, sums: Floats | None, guesses: Places) -> Floats:
+    def worth(self, falls: Floats, sums: Floats | None, guesses: Places) -> Floats:
         """What the columns cost with their outputs."""
         parts: list[Floats] = []
 
@@ -171,14 +177,14 @@ def closed_form(ground: Ground, weights: Floats | None, guesses: Places, worth: 
             if not share > _LEAST_SHARE:
                 break
             falls = falling(ground.distances, share)
-            found = falling_solution(falls, ground.nearest, np.ones((len(falls), 1)))
+            found = falling_solution(falls, ground.nearest, np.ones((len(falls), 1)), _NEARLY)
             if found is None:
                 break
             positive = np.maximum(found[:, 0], 0.0)
             sums = falls @ positive
             steepness = _steepness(ground, sums)
             if steepness <= (1 - share) * (1 - 1e-9):
-                return _divided(ground, share, falls, positive, sums)
+                return _divided(ground, share, falls, positive, sums, guesses if share > _ALIKE else None)
             share = 1 - _SPARE * max(steepness, 1 - share)
     falls = falling(ground.distances, _LEAST_SHARE)
     return _divided(ground, _LEAST_SHARE, falls, np.ones(len(falls)), falls.sum(axis=1))
@@ -196,8 +202,12 @@ def falling(distances: Floats, share: float = 1.0) -> Floats:
     return falls
 
 
-def _divided(ground: Ground, share: float, falls: Floats, weights: Floats, sums: Floats) -> ClosedForm:
-    guesses, worth = ground.best_outputs(falls, sums)
+def _divided(
+    ground: Ground, share: float, falls: Floats, weights: Floats, sums: Floats, guesses: Places | None = None
+) -> ClosedForm:
+    if guesses is None:
+        guesses = ground.best_outputs(falls, sums)
+    worth = ground.worth(falls, sums, guesses)
     return ClosedForm(ground, share, weights, sums, guesses, float(weights @ worth))
 
 

@@ -44,7 +44,8 @@ def test_few_outputs(sparse):
 
 def test_rows_of_what_is_weighed_sum_to_one():
     some = ground(120, 5)
-    guesses, worth = some.best_outputs(some.decay)
+    guesses = some.best_outputs(some.decay)
+    worth = some.worth(some.decay, None, guesses)
     tight, _ = start_prices(some, worth)
     master = SparseMaster(some, tight, guesses, worth)
     wide = np.exp(-np.maximum(some.distances - 0.5, 0.0))

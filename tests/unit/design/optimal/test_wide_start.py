@@ -48,7 +48,8 @@ def test_equations_without_a_solution_have_none():
 
 def test_the_closed_form_is_private_where_weights_are_negative():
     some = ground(250, 4)
-    guesses, worth = some.best_outputs(some.decay)
+    guesses = some.best_outputs(some.decay)
+    worth = some.worth(some.decay, None, guesses)
     weights, prices = start_prices(some, worth)
     assert weights.min() < 0
     form = closed_form(some, weights, guesses, worth)
@@ -67,7 +68,8 @@ def test_the_closed_form_is_private_where_weights_are_negative():
 def test_near_outputs_are_the_best_of_all(monkeypatch):
     monkeypatch.setattr(sys.modules[Ground.__module__], "_FEW_OUTPUTS", 10)
     some = ground(300, 2)
-    guesses, worth = some.best_outputs(some.decay)
+    guesses = some.best_outputs(some.decay)
+    worth = some.worth(some.decay, None, guesses)
     assert worth == pytest.approx((some.decay @ some.costs).min(axis=1))
     assert guesses.tolist() == (some.decay @ some.costs).argmin(axis=1).tolist()
 
