@@ -25,8 +25,8 @@ every output read as the best guess: those need no search, and no answer may be 
 n^2 variables and n^3 constraints, and are stopped at the limit.
 
 With ``--stopped`` each line is one limit. "over" is by how many seconds of the clock the search ended after it, reading
-of distances and losses and closed forms included; "certified in" is what followed. No loss may be above the best in
-closed form, and no search end more than two seconds late.
+of distances and losses and closed forms included; "certified in" is what followed; "processor" are the seconds of both.
+No loss may be above the best in closed form, and no search end more than two seconds late.
 """
 
 from __future__ import annotations
@@ -177,10 +177,10 @@ class Watch:
     """A progress callback that keeps when it was last called: the search is over then, and certification begins."""
 
     def __init__(self) -> None:
-        self.last = 0.0
+        self.begun, self.last, self.seconds = time.process_time(), 0.0, 0.0
 
     def __call__(self, update: Any) -> None:
-        self.last = update.seconds
+        self.last, self.seconds = update.seconds, time.process_time() - self.begun
 
 
 def unit_losses(space: mdp.Space, outputs: list[Any] | None) -> tuple[np.ndarray, np.ndarray]:
@@ -288,6 +288,7 @@ def mine(name: str, limit: float) -> dict[str, Any]:
         "seconds": seconds,
         "passed": passed,
         "searched": watch.last,
+        "search": watch.seconds,
         "memory": memory,
         "loss": channel.loss,
         "bound": channel.bound,
@@ -351,25 +352,27 @@ def show(name: str, limit: float | None, peers: float) -> dict[str, Any]:
 
 def stopped(names: tuple[str, ...], limits: list[float]) -> None:
     """What a time limit leaves, for each of some limits."""
-    print(
-        f"{'':<12}{'limit':>6}{'over':>8}{'certified in':>14}{'processor':>11}{'memory':>9}{'gap':>9}  of the best form"
-    )
+    heads = f"{'limit':>6}{'over':>8}{'certified in':>14}{'processor':>17}{'memory':>11}{'gap':>9}"
+    print(f"{'':<12}{heads}  of the best form")
     for name in names:
-        free = elsewhere("closed", name, 0.0, 900).get("losses", {})
+        best = min(elsewhere("closed", name, 0.0, 900).get("losses", {}).values(), default=math.nan)
         for limit in limits:
             facts = elsewhere(OURS, name, limit, 900)
-            if "status" in facts:
-                print(f"{name:<12}{limit:6g}  {facts['status']}", flush=True)
-                continue
-            over, rest = max(facts["searched"] - limit, 0.0), facts["passed"] - facts["searched"]
-            shown = f"{name:<12}{limit:6g}{over:6.2f} s{rest:12.2f} s{facts['seconds']:9.1f} s{facts['memory']:6.2f} GB"
-            best = min(free.values(), default=math.nan)
-            late = (
-                "  LATE" * (over > 2)
-                + "  WORSE" * (facts["loss"] > best * (1 + 1e-9))
-                + "  NOT PRIVATE" * (not facts["holds"])
-            )
-            print(f"{shown}{100 * facts['gap']:8.2f}%  {facts['loss'] / best:.4f}{late}", flush=True)
+            print(f"{name:<12}{limit:6g}{facts.get('status') or left(facts, limit, best)}", flush=True)
+
+
+def left(facts: dict[str, Any], limit: float, best: float) -> str:
+    """One line of it, and which of the bars it misses."""
+    over, rest = max(facts["searched"] - limit, 0.0), facts["passed"] - facts["searched"]
+    work = f"{facts['search']:.1f} + {facts['seconds'] - facts['search']:.1f} s"
+    shown = f"{over:6.2f} s{rest:12.2f} s{work:>17}{facts['memory']:8.2f} GB{100 * facts['gap']:8.2f}%"
+    missed = {
+        "LATE": over > 2,
+        "WORSE": facts["loss"] > best * (1 + 1e-9),
+        "NO BOUND": facts["bound"] <= 0,
+        "NOT PRIVATE": not facts["holds"],
+    }
+    return "  ".join([shown, f"{facts['loss'] / best:.4f}", *(bar for bar, true in missed.items() if true)])
 
 
 def plot(grown: dict[str, dict[str, Any]], file: Path) -> None:
