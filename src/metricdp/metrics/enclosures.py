@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,12 @@ from numpy.typing import NDArray
 from metricdp.exact.arrays import Floats, each_block, row_blocks
 from metricdp.exact.balls import Enclosure, float_above, float_below
 from metricdp.exact.level import Level
+from metricdp.exact.lists import as_list
 
-__all__ = ["VIEW_ERROR", "Enclosures", "Rows", "amount_bounds", "in_blocks"]
+if TYPE_CHECKING:
+    from metricdp.metrics.metric import Metric
+
+__all__ = ["VIEW_ERROR", "Enclosures", "Rows", "amount_bounds", "in_blocks", "nearest_distances", "sides"]
 
 Mask = NDArray[np.bool_]
 
@@ -267,6 +271,35 @@ def in_blocks(rows_of: Rows, shape: tuple[int, int]) -> Enclosures:
 
     rows_of.each(fill, shape)
     return Enclosures(lower, upper)
+
+
+def nearest_distances(metric: Metric, points: Sequence[Any], others: Sequence[Any]) -> Floats:
+    """`Enclosures.nearest` for a metric, with the bounds held of a block at a time.
+
+    >>> from metricdp.metrics import absolute
+    >>> nearest_distances(absolute(), [0, 1], [3, 5]).tolist()
+    [[3.0, 5.0], [2.0, 4.0]]
+    """
+    rows_of, loose = metric._by_rows(points, others), list[slice]()
+    found = np.empty((len(points), len(others)))
+
+    def fill(rows: slice) -> None:
+        some = rows_of.quickly(rows)
+        if some.close.all():
+            found[rows] = some.nearest
+        else:
+            loose.append(rows)
+
+    rows_of.each(fill, found.shape)
+    for rows in loose:
+        found[rows] = metric.enclosures(points[rows], others).nearest
+    return found
+
+
+def sides(points: Any, others: Any) -> tuple[Any, Any]:
+    """Points and others as what has a length and slices; the same twice where there are no others."""
+    left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
+    return left, left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
 
 
 def amount_bounds(amount: Level | Fraction | float) -> tuple[float, float]:

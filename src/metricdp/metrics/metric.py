@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from metricdp.errors import ArgumentError
 from metricdp.exact.balls import Enclosure, precision
 from metricdp.exact.level import Level, LevelLike, ln
-from metricdp.exact.lists import as_list
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact, positive
 from metricdp.metrics.axioms import Violation, find_violation
-from metricdp.metrics.enclosures import Enclosures, Rows, in_blocks
+from metricdp.metrics.enclosures import Enclosures, Rows, in_blocks, sides
 from metricdp.metrics.norms import Root
 from metricdp.metrics.traits import Traits
 
@@ -47,8 +46,8 @@ class Metric(Traits, ABC):
     its distances from `enclosures`, for many pairs at once, or from `exactly`, `ball` and `enclose`, for one.
 
     A subclass gives its `kind`, its `symbol` or `_formula`, `_pairwise`, and one or both of `_exactly` (for distances
-    that are rational) and `_irrational` (for the others). It may give `_enclosures`, to have many pairs quickly;
-    without it they are enclosed one by one, so that a subclass that does not think of proofs is right in them anyway.
+    that are rational) and `_irrational` (for the others). It may give `_enclosures`, to have many pairs quickly; without
+    it they are enclosed one by one, so that a subclass that does not think of proofs is right in them anyway.
 
     References:
         Paper 1, Definition 1 and Section 2.
@@ -95,40 +94,16 @@ class Metric(Traits, ABC):
     def enclosures(self, points: Any, others: Any = None) -> Enclosures:
         """Floats below and above all distances between points, or between points and others: what proofs use.
 
-        They are close, within a relative 10^-7, wherever floats hold the distance at all; both are 0, or both infinite,
-        where it is known to be so.
+        They are within a relative 10^-7 wherever floats hold the distance; both are 0 or infinite where it is known to be.
 
         >>> from metricdp.metrics import taxonomy
         >>> tree = taxonomy({"a": "b", "c": "b", "b": "root", "d": "root"}, lengths=[10**17, 1])
         >>> tree.enclosures(["a"], ["c", "d"]).lower.tolist()
         [[2.0, 2e+17]]
         """
-        left, right = _sides(points, others)
+        left, right = sides(points, others)
         quick = in_blocks(self._by_rows(left, right), (len(left), len(right)))
         return quick.sharpened(lambda i, j: self.enclose(left[i], right[j]), others is None and self.mirrored)
-
-    def nearest(self, points: Any, others: Any = None) -> Floats:
-        """Floats between those bounds, which are never held of all pairs at once.
-
-        >>> from metricdp.metrics import absolute
-        >>> absolute().nearest([0, 1], [3, 5]).tolist()
-        [[3.0, 5.0], [2.0, 4.0]]
-        """
-        left, right = _sides(points, others)
-        found, by_rows = np.empty((len(left), len(right))), self._by_rows(left, right)
-        loose: list[slice] = []
-
-        def fill(rows: slice) -> None:
-            some = by_rows.quickly(rows)
-            if some.close.all():
-                found[rows] = some.nearest
-            else:
-                loose.append(rows)
-
-        by_rows.each(fill, found.shape)
-        for rows in loose:
-            found[rows] = self.enclosures(left[rows], right).nearest
-        return found
 
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         """The same, but as loose as is quick: where bounds are far apart, the distance is enclosed by itself."""
@@ -417,12 +392,6 @@ class _Operations:
 
 
 operations = _Operations()
-
-
-def _sides(points: Any, others: Any) -> tuple[Any, Any]:
-    """Points and others as what has a length and slices; the same twice where there are no others."""
-    left = points if isinstance(points, (list, tuple, np.ndarray)) else as_list(points, "points")
-    return left, left if others is None else others if isinstance(others, (list, tuple, np.ndarray)) else list(others)
 
 
 def as_metric(value: object) -> Metric:

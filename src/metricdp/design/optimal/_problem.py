@@ -20,6 +20,7 @@ from metricdp.exact.balls import float_above
 from metricdp.exact.weights import Weights
 from metricdp.metrics import Metric, Space
 from metricdp.metrics.coordinates import frozen, label
+from metricdp.metrics.enclosures import nearest_distances
 
 __all__ = ["FARTHEST", "Problem", "close_distances"]
 
@@ -289,7 +290,7 @@ def close_distances(metric: Metric, guesses: tuple[Any, ...], points: tuple[Any,
     """
     some, others = list(guesses), list(points)
     if len(some) * len(others) > _MANY:
-        return metric.nearest(some, others)
+        return nearest_distances(metric, some, others)
     found = np.empty((len(some), len(others)))
     for rows in row_blocks(found.shape, _BLOCK):
         found[rows] = metric.enclosures(some[rows], others).around(metric.pairwise(some[rows], others))
