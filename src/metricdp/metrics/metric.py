@@ -46,8 +46,8 @@ class Metric(Traits, ABC):
     its distances from `enclosures`, for many pairs at once, or from `exactly`, `ball` and `enclose`, for one.
 
     A subclass gives its `kind`, its `symbol` or `_formula`, `_pairwise`, and one or both of `_exactly` (for distances
-    that are rational) and `_irrational` (for the others). It may give `_enclosures`, to have many pairs quickly; without
-    it they are enclosed one by one, so that a subclass that does not think of proofs is right in them anyway.
+    that are rational) and `_irrational` (for the others). It may give `_enclosures`, to have many pairs quickly;
+    without it they are enclosed one by one, so that a subclass that does not think of proofs is right in them anyway.
 
     References:
         Paper 1, Definition 1 and Section 2.
@@ -94,7 +94,7 @@ class Metric(Traits, ABC):
     def enclosures(self, points: Any, others: Any = None) -> Enclosures:
         """Floats below and above all distances between points, or between points and others: what proofs use.
 
-        They are within a relative 10^-7 wherever floats hold the distance; both are 0 or infinite where it is known to be.
+        They are within a relative 10^-7 wherever floats hold the distance; both are 0 or infinite where it is known.
 
         >>> from metricdp.metrics import taxonomy
         >>> tree = taxonomy({"a": "b", "c": "b", "b": "root", "d": "root"}, lengths=[10**17, 1])
