@@ -30,7 +30,7 @@ from metricdp.exact.lists import as_list
 if TYPE_CHECKING:
     from metricdp.metrics.metric import Metric
 
-__all__ = ["VIEW_ERROR", "Enclosures", "Rows", "amount_bounds", "in_blocks", "nearest_distances", "sides"]
+__all__ = ["VIEW_ERROR", "EnclosedRows", "Enclosures", "amount_bounds", "in_blocks", "nearest_distances", "sides"]
 
 Mask = NDArray[np.bool_]
 
@@ -239,7 +239,7 @@ class Enclosures:
 
 
 @dataclass(frozen=True)
-class Rows:
+class EnclosedRows:
     """What encloses the distances of some points, a slice of them, to all others, once both have been read.
 
     Attributes:
@@ -259,7 +259,7 @@ class Rows:
             work(rows)
 
 
-def in_blocks(rows_of: Rows, shape: tuple[int, int]) -> Enclosures:
+def in_blocks(rows_of: EnclosedRows, shape: tuple[int, int]) -> Enclosures:
     """The enclosures of very many pairs block by block, so that what is computed on the way takes no memory."""
     if shape[0] * shape[1] < _MANY:
         return rows_of.quickly(slice(None))

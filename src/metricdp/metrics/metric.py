@@ -20,7 +20,7 @@ from metricdp.exact.level import Level, LevelLike, ln
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact, positive
 from metricdp.metrics.axioms import Violation, find_violation
-from metricdp.metrics.enclosures import Enclosures, Rows, in_blocks, sides
+from metricdp.metrics.enclosures import EnclosedRows, Enclosures, in_blocks, sides
 from metricdp.metrics.norms import Root
 from metricdp.metrics.traits import Traits
 
@@ -110,9 +110,9 @@ class Metric(Traits, ABC):
         self.pairwise(points[:1], others)  # refuses what is no point
         return Enclosures.unknown((len(points), len(others)))
 
-    def _by_rows(self, points: Any, others: Any) -> Rows:
+    def _by_rows(self, points: Any, others: Any) -> EnclosedRows:
         """The same a few points at a time; what reads points once for all overrides it."""
-        return Rows(lambda rows: self._enclosures(points[rows], others))
+        return EnclosedRows(lambda rows: self._enclosures(points[rows], others))
 
     @property
     def mirrored(self) -> bool:
@@ -124,7 +124,6 @@ class Metric(Traits, ABC):
         return self._exactly(x, y)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
-        del x, y
         return None
 
     def integers(self, points: Sequence[Any]) -> NDArray[np.int64] | None:

@@ -16,7 +16,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.level import Level
 from metricdp.metrics import amounts
 from metricdp.metrics.amounts import Budget, Exact
-from metricdp.metrics.enclosures import Enclosures, Rows, amount_bounds
+from metricdp.metrics.enclosures import EnclosedRows, Enclosures, amount_bounds
 from metricdp.metrics.metric import Metric, operations
 from metricdp.metrics.norms import Root
 from metricdp.metrics.trees import Hierarchy
@@ -57,9 +57,9 @@ class Scaled(Metric):
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         return self.unit._enclosures(points, others).times(amount_bounds(self.level))
 
-    def _by_rows(self, points: Any, others: Any) -> Rows:
+    def _by_rows(self, points: Any, others: Any) -> EnclosedRows:
         unit, bounds = self.unit._by_rows(points, others), amount_bounds(self.level)
-        return Rows(lambda rows: unit.quickly(rows).times(bounds), unit.at_once)
+        return EnclosedRows(lambda rows: unit.quickly(rows).times(bounds), unit.at_once)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         distance = self.unit.exactly(x, y)

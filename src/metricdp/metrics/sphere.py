@@ -16,7 +16,7 @@ from metricdp.exact.assumed import trusted
 from metricdp.exact.balls import ball, float_below
 from metricdp.metrics.amounts import Exact, formula, positive
 from metricdp.metrics.coordinates import coordinates, to_floats, vector
-from metricdp.metrics.enclosures import Enclosures, Rows, amount_bounds
+from metricdp.metrics.enclosures import EnclosedRows, Enclosures, amount_bounds
 from metricdp.metrics.globe_angles import ANGLE_ERROR, angles, unit_vectors
 from metricdp.metrics.metric import Metric
 
@@ -56,10 +56,10 @@ class GreatCircle(Metric):
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         return self._by_rows(points, others).quickly(slice(None))
 
-    def _by_rows(self, points: Any, others: Any) -> Rows:
+    def _by_rows(self, points: Any, others: Any) -> EnclosedRows:
         left, right = self._read(points), self._read(others)
         if not trusted():
-            return Rows(lambda rows: Enclosures.unknown((len(left[rows]), len(right))))
+            return EnclosedRows(lambda rows: Enclosures.unknown((len(left[rows]), len(right))))
         radius, known = amount_bounds(self.radius), dict[Any, Any]()
         units, others_units = (unit_vectors(side.tolist(), known) for side in (left, right))
 
@@ -70,7 +70,7 @@ class GreatCircle(Metric):
             upper = np.nextafter(proved + ANGLE_ERROR, np.inf)
             return Enclosures(np.where(same, 0.0, lower), np.where(same, 0.0, upper)).times(radius)
 
-        return Rows(quickly, at_once=True)
+        return EnclosedRows(quickly, at_once=True)
 
     def _exactly(self, x: Any, y: Any) -> Exact | None:
         (latitude, longitude), (latitude_, longitude_) = _point(x), _point(y)

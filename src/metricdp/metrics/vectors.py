@@ -18,7 +18,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.exact.balls import ball
 from metricdp.metrics.amounts import Exact, positive
 from metricdp.metrics.coordinates import coordinates, same_length, to_floats, vector
-from metricdp.metrics.enclosures import Enclosures, Rows
+from metricdp.metrics.enclosures import EnclosedRows, Enclosures
 from metricdp.metrics.metric import Metric
 from metricdp.metrics.norms import COMBINE, ball_norm, exact_norm
 
@@ -85,12 +85,12 @@ class Norm(Metric):
     def _enclosures(self, points: Any, others: Any) -> Enclosures:
         return self._by_rows(points, others).quickly(slice(None))
 
-    def _by_rows(self, points: Any, others: Any) -> Rows:
+    def _by_rows(self, points: Any, others: Any) -> EnclosedRows:
         left, right = self._read(points), self._read(others)
         same_length(left[0], right[0])
         if _ordinary(left) and _ordinary(right):
-            return Rows(lambda rows: self._quickly(left[rows], right), at_once=True)
-        return Rows(lambda rows: self._carefully(left[rows], right))
+            return EnclosedRows(lambda rows: self._quickly(left[rows], right), at_once=True)
+        return EnclosedRows(lambda rows: self._carefully(left[rows], right))
 
     def _carefully(self, left: NDArray[Any], right: NDArray[Any]) -> Enclosures:
         """For any coordinates, one after the other."""
