@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metricdp.errors import ArgumentError, ColumnError, NotFiniteError, OutOfDomainError
+from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.laws import ColumnLaw
+from metricdp.estimates.place_cells import PlaceCells, ReleasedPlaces
 from metricdp.estimates.scores import OutputScore, ScorePath
 from metricdp.exact.arrays import Booleans, Floats, Places
 from metricdp.policies.types.place import Place
@@ -242,45 +243,18 @@ class PlaceLaw(ColumnLaw):
 
     # Reading
 
+    @property
+    def cells(self) -> PlaceCells:
+        """The rectangles of outputs."""
+        return PlaceCells(self.north_cuts, self.east_cuts)
+
     def codes(self, arrays: Sequence[pa.Array]) -> Places:
         """In which rectangle each released place lies; one that is missing comes last.
 
         Raises:
             ColumnError: a place that no release has.
         """
-        north, east, absent = released_places(self.column, arrays)
-        for name, values, given in zip(self.column.columns, (north, east), arrays, strict=True):
-            cells = values / self.resolution
-            digits = 2.0**-50 if given.type == pa.float64() else 2.0**-8 if given.type == pa.float16() else 2.0**-22
-            wrong = ~absent & (np.abs(cells - np.rint(cells)) > 1e-3 + np.abs(cells) * digits)
-            if wrong.any():
-                rule = "no release under this policy has such a value: the table was edited, or is of another policy"
-                raise ColumnError(name, OutOfDomainError(rule, int(np.argmax(wrong))))
-        centre = (self.east_cuts[0] + self.east_cuts[-1]) / 2
-        turned = (east - centre + 180) % 360 - 180 + centre
-        rooms = self.resolution * 1e-6
-        row = np.searchsorted(self.north_cuts, north + rooms, side="right") - 1
-        column = np.searchsorted(self.east_cuts, turned + rooms, side="right") - 1
-        high, wide = len(self.north_cuts) - 1, len(self.east_cuts) - 1
-        outside = (row < 0) | (row >= high) | (column < 0) | (column >= wide)
-        found = np.where(outside, high * wide, row * wide + column).astype(np.int64)
-        found[absent] = high * wide + 1
-        return np.asarray(found)
-
-
-def released_places(column: Any, arrays: Sequence[pa.Array]) -> tuple[Floats, Floats, Booleans]:
-    """Latitudes, longitudes and which are missing, of a batch; refused where they are none."""
-    values = [array.cast(pa.float64()).to_numpy(zero_copy_only=False) for array in arrays]
-    absent = np.isnan(values[0]) | np.isnan(values[1])
-    if absent.any() and column.missing == "refuse":
-        raise ColumnError(
-            column.columns[0], NotFiniteError("a value is missing, which is refused", int(np.argmax(absent)))
-        )
-    for name, numbers, most in zip(column.columns, values, (90.0, 180.0), strict=True):
-        wrong = ~absent & ~(np.abs(numbers) <= most)
-        if wrong.any():
-            raise ColumnError(name, OutOfDomainError(f"degrees lie within {most:g} of 0", int(np.argmax(wrong))))
-    return np.where(absent, 0.0, values[0]), np.where(absent, 0.0, values[1]), absent
+        return self.cells.codes(ReleasedPlaces.of(self.column, arrays))
 
 
 def _lines(edges: Floats, degree: float, fine: bool) -> tuple[Floats, Floats]:

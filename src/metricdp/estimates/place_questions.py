@@ -12,7 +12,8 @@ import numpy as np
 from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.linear import LinearEstimator, Monomial
-from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes, released_places
+from metricdp.estimates.place_cells import ReleasedPlaces
+from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes
 from metricdp.estimates.plan import Counted
 from metricdp.estimates.region_scores import MapScores, ProductSums
 from metricdp.estimates.released_table import ReleasedTable
@@ -156,10 +157,11 @@ class _Asking:
         for column in columns:
             key = column.mechanism, column.missing
             if key not in scores:
-                scores[key] = MapScores(column, self.boxes, self.linear.rows, self.linear.z)
+                boxes = tuple(self.boxes.values())
+                scores[key] = MapScores.known(column, boxes, self.linear.rows, self.linear.z)
         sums = ProductSums([scores[column.mechanism, column.missing] for column in columns])
         for arrays in self.table.batches(columns):
-            sums.add(arrays)
+            sums.add([ReleasedPlaces.of(column, given) for column, given in zip(columns, arrays, strict=True)])
         low, high = sums.ends(self.linear.z, self.truth)
         names = itertools.product((*self.boxes, _ELSEWHERE), repeat=len(columns))
         return dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
@@ -216,8 +218,8 @@ def _seen_bounds(table: ReleasedTable, column: Place) -> Box:
     """Where nearly all released places lie, to a hundredth part."""
     parts: list[Any] = []
     for (arrays,) in table.batches([column]):
-        north, east, absent = released_places(column, arrays)
-        parts.append(np.stack([north, east], axis=1)[~absent])
+        places = ReleasedPlaces.of(column, arrays)
+        parts.append(np.stack([places.north, places.east], axis=1)[~places.absent])
         if sum(map(len, parts)) > 2 * _SAMPLE:
             parts = [np.concatenate(parts)[::2]]
     seen = np.concatenate(parts) if parts else np.zeros((0, 2))

@@ -11,17 +11,18 @@ data.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from metricdp.errors import ArgumentError
+from metricdp.estimates.place_cells import PlaceCells, ReleasedPlaces
 from metricdp.estimates.place_laws import Box, PlaceLaw
 from metricdp.estimates.results import Truth
-from metricdp.exact.arrays import Floats
+from metricdp.exact.arrays import Floats, Places
 from metricdp.policies.types.place import Place
 from metricdp.programs.linear import LinearProgram, Sparse
 
@@ -32,6 +33,8 @@ _CAPS = (0.5, 1.5, 4.0, 8.0)
 
 _ROUNDS = 6
 _SMALL = 1e-4
+_UNLIKE = 0.05
+"""A score that is short by more than this is none to start from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +42,19 @@ class RegionScores:
     """The two scores of one region, for each output of the law around it.
 
     Attributes:
-        law: of places, cut around this region alone.
+        cells: the outputs, cut around this region alone.
         upper: on average at least 1 for a place in the region, and 0 for any other.
         lower: on average at most 1 there, and 0 for any other.
         cap: how far beyond 0 and 1 they may lie.
     """
 
-    law: PlaceLaw
+    cells: PlaceCells
     upper: Floats
     lower: Floats
     cap: float
 
     @classmethod
-    def of(cls, column: Place, box: Box, rows: float, z: float, caps: Sequence[float] = _CAPS) -> RegionScores:
+    def of(cls, column: Place, box: Box, rows: float, z: float, like: RegionScores | None = None) -> RegionScores:
         """The pair with the least interval for so many rows, if places were spread evenly around the region.
 
         Args:
@@ -59,7 +62,8 @@ class RegionScores:
             box: the region.
             rows: of the table, which is public.
             z: how many standard deviations an interval reaches.
-            caps: how far beyond 0 and 1 scores may lie; all are tried.
+            like: of a region much like this one. Its scores are tried first, and mended where they are too low or too
+                high here: cells of a map differ by little but where they lie.
         """
         law = PlaceLaw(column, {"region": box}, fine=True)
         inside = law.inside(box)
@@ -69,40 +73,62 @@ class RegionScores:
         evenly[len(areas)] = 0.1
         released = evenly @ law.matrix
         best, least = None, math.inf
+        caps = _CAPS if like is None else (like.cap,)
+        starts = (None, None) if like is None or len(like.upper) != len(released) else (like.upper, -like.lower)
         for cap in caps:
-            upper = _least_above(law, inside.high, released, cap)
-            lower = -_least_above(law, -inside.low, released, cap)
+            upper = _least_above(law, inside.high, released, cap, starts[0])
+            lower = -_least_above(law, -inside.low, released, cap, starts[1])
             spread = sum(math.sqrt(released @ score**2 - (released @ score) ** 2) for score in (upper, lower))
             wide = float(released @ (upper - lower)) + z * spread / math.sqrt(rows)
             if wide < least:
-                best, least = cls(law, upper, lower, cap), wide
+                best, least = cls(law.cells, upper, lower, cap), wide
         assert best is not None
         return best
 
 
-def _least_above(law: PlaceLaw, question: Floats, released: Floats, cap: float) -> Floats:
+def _least_above(law: PlaceLaw, question: Floats, released: Floats, cap: float, start: Floats | None = None) -> Floats:
     """The score, within about ``cap`` of what a question can be, that is nowhere below it and least on average.
 
     Between the points of the lattice the expected score bends, and may be short of the question by as much as it was
-    seen to bend. What is short is asked for again, as a question of its own, whose score is added: it bends less.
+    seen to bend. What is short is asked for again, as a question of its own, whose score is added: it bends less. A
+    score to start from is mended in the same way, where it is short by little.
     """
+    if start is not None:
+        short = _short(law, question, start)
+        if short.max() <= _SMALL:
+            return start + max(0.0, float(short.max()))
+        if short.max() > _UNLIKE:
+            start = None
     program = LinearProgram()
     columns = np.array(program.add_columns(released, float(question.min()) - cap, float(question.max()) + cap))
     entries = np.where(np.abs(law.matrix) < 1e-12, 0.0, law.matrix)
     rows = np.array(program.add_rows(question, np.inf, Sparse.of_dense(entries)))
-    score, most = np.zeros(len(released)), 0.0
+    score = np.zeros(len(released)) if start is None else start
+    if start is not None:
+        _ask_again(program, columns, rows, _short(law, question, score))
+    most = 0.0
     for _ in range(_ROUNDS):
         solved = program.solve()
         if not solved.optimal:
             raise ArgumentError(f"the solver ended without an answer: {solved.status}")
         score = score + np.asarray(solved.primal, dtype=np.float64)
-        short = question + law.bends(score) - law.matrix @ score
+        short = _short(law, question, score)
         most = max(0.0, float(short.max()))
         if most <= _SMALL:
             break
-        program.change_column_bounds(columns, 0.0, 2 * most)
-        program.change_row_bounds(rows, np.maximum(short, 0.0), np.inf)
+        _ask_again(program, columns, rows, short)
     return score + most
+
+
+def _short(law: PlaceLaw, question: Floats, score: Floats) -> Floats:
+    """For each secret, by how much the expected score around it may be below the question; below 0 where it is not."""
+    return np.asarray(question + law.bends(score) - law.matrix @ score)
+
+
+def _ask_again(program: LinearProgram, columns: Places, rows: Places, short: Floats) -> None:
+    """Have the program look for what is short, within twice the most that it is."""
+    program.change_column_bounds(columns, 0.0, 2 * float(short.max()))
+    program.change_row_bounds(rows, np.maximum(short, 0.0), np.inf)
 
 
 class MapScores:
@@ -115,17 +141,24 @@ class MapScores:
         z: how many standard deviations an interval reaches.
     """
 
-    def __init__(self, column: Place, boxes: Mapping[str, Box], rows: float, z: float) -> None:
-        first, *others = boxes.values()
-        tried = RegionScores.of(column, first, rows, z)  # the cells of a map are alike: what is best for one will do
-        self._regions = [tried, *(RegionScores.of(column, box, rows, z, [tried.cap]) for box in others)]
-        whole = _rectangle(list(boxes.values()))
+    def __init__(self, column: Place, boxes: Sequence[Box], rows: float, z: float) -> None:
+        tried = RegionScores.of(column, boxes[0], rows, z)  # the cells of a map are alike: what is best for one will do
+        self._regions = [tried]
+        for box in boxes[1:]:
+            self._regions.append(RegionScores.of(column, box, rows, z, self._regions[-1]))
+        whole = _rectangle(boxes)
         if whole is None:
             self._union = self._regions
         elif len(boxes) == 1:
             self._union = self._regions[:1]
         else:
-            self._union = [RegionScores.of(column, whole, rows, z, [tried.cap])]
+            self._union = [RegionScores.of(column, whole, rows, z, tried)]
+
+    @staticmethod
+    @lru_cache(maxsize=16)
+    def known(column: Place, boxes: tuple[Box, ...], rows: float, z: float) -> MapScores:
+        """The same, found but once: they hang on the policy and the number of rows alone, not on what was released."""
+        return MapScores(column, boxes, rows, z)
 
     @property
     def farthest(self) -> Floats:
@@ -134,20 +167,18 @@ class MapScores:
         around = [max(float(np.abs(1 - score).max()) for score in (one.upper, one.lower)) for one in self._union]
         return np.array([*wide, max(around)])
 
-    def of(self, arrays: Sequence[pa.Array]) -> tuple[Floats, Floats]:
+    def of(self, places: ReleasedPlaces) -> tuple[Floats, Floats]:
         """For each released place (rows), the upper and the lower score of each region, and of elsewhere."""
-        scored = [self._pair(one, arrays) for one in self._regions]
-        around = scored if self._union is self._regions else [self._pair(one, arrays) for one in self._union]
-        absent = np.isnan(np.asarray(arrays[0].cast(pa.float64()).to_numpy(zero_copy_only=False)))
-        there = np.where(absent, 0.0, 1.0)
+        there = np.where(places.absent, 0.0, 1.0)
+        scored = [self._pair(one, places) for one in self._regions]
+        around = scored if self._union is self._regions else [self._pair(one, places) for one in self._union]
         upper = [pair[0] for pair in scored] + [there - sum(pair[1] for pair in around)]
         lower = [pair[1] for pair in scored] + [there - sum(pair[0] for pair in around)]
         return np.stack(upper, axis=1), np.stack(lower, axis=1)
 
-    def _pair(self, one: RegionScores, arrays: Sequence[pa.Array]) -> tuple[Floats, Floats]:
-        codes = one.law.codes(arrays)
-        missing = one.law.matrix.shape[1] - 1 if one.law.missing.any() else -1
-        pair = [np.where(codes == missing, 0.0, score[codes]) for score in (one.upper, one.lower)]
+    def _pair(self, one: RegionScores, places: ReleasedPlaces) -> tuple[Floats, Floats]:
+        codes = np.where(places.absent, 0, one.cells.codes(places))
+        pair = [np.where(places.absent, 0.0, score[codes]) for score in (one.upper, one.lower)]
         return pair[0], pair[1]
 
 
@@ -163,9 +194,9 @@ class ProductSums:
         self._sums: list[Floats] | None = None
         self.rows = 0
 
-    def add(self, arrays: Sequence[Sequence[pa.Array]]) -> None:
-        """Add a batch: for each column its arrays."""
-        pairs = [scores.of(given) for scores, given in zip(self._scores, arrays, strict=True)]
+    def add(self, released: Sequence[ReleasedPlaces]) -> None:
+        """Add a batch: the places of each column."""
+        pairs = [scores.of(places) for scores, places in zip(self._scores, released, strict=True)]
         upper, lower = pairs[0]
         if len(pairs) == 1:
             made = [part.sum(axis=0) for part in (upper, upper**2, lower, lower**2)]

@@ -6,6 +6,8 @@ import pytest
 
 import metricdp as mdp
 from metricdp.estimates import HeatMap, estimate
+from metricdp.estimates.place_laws import PlaceLaw
+from metricdp.estimates.place_cells import ReleasedPlaces
 from metricdp.estimates.region_scores import MapScores, RegionScores
 from metricdp.policies import Policy
 from metricdp.tables import sanitize
@@ -17,28 +19,61 @@ POLICY = {
 }
 
 
+COLUMN = Policy.of(POLICY).columns[0]
+
+
 @pytest.fixture(scope="module")
 def scores():
-    return RegionScores.of(Policy.of(POLICY).columns[0], BOX, 4000, 1.96)
+    return RegionScores.of(COLUMN, BOX, 4000, 1.96)
 
 
-def test_no_secret_is_scored_too_low_or_too_high_on_average(scores):
-    law, inside = scores.law, scores.law.inside(BOX)
+def check_scores(scores, box):
+    law = PlaceLaw(COLUMN, {"region": box}, fine=True)
+    inside = law.inside(box)
     assert (law.matrix @ scores.upper >= inside.high - 1e-6).all()
     assert (law.matrix @ scores.lower <= inside.low + 1e-6).all()
     halves = law._fine.reshape(-1, law._fine.shape[2])  # the points between, too
     north = np.repeat(np.sort(np.concatenate([law.north, (law.north[1:] + law.north[:-1]) / 2])), law._fine.shape[1])
     east = np.tile(np.sort(np.concatenate([law.east, (law.east[1:] + law.east[:-1]) / 2])), law._fine.shape[0])
-    closed = (north >= BOX[0]) & (north <= BOX[2]) & (east >= BOX[1]) & (east <= BOX[3])
-    opened = (north > BOX[0]) & (north < BOX[2]) & (east > BOX[1]) & (east < BOX[3])
+    closed = (north >= box[0]) & (north <= box[2]) & (east >= box[1]) & (east <= box[3])
+    opened = (north > box[0]) & (north < box[2]) & (east > box[1]) & (east < box[3])
     seen = law._fine.shape[2]
     assert (halves @ scores.upper[:seen] >= closed - 1e-6).all()
     assert (halves @ scores.lower[:seen] <= opened + 1e-6).all()
 
 
+def test_no_secret_is_scored_too_low_or_too_high_on_average(scores):
+    check_scores(scores, BOX)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param((48.80, 2.35, 48.85, 2.45), id="beside it"),
+        pytest.param((48.85, 2.25, 48.90, 2.35), id="north of it"),
+        pytest.param((48.80, 2.25, 48.84, 2.35), id="smaller"),
+        pytest.param((60.00, 2.25, 60.05, 2.35), id="far from it"),
+        pytest.param((48.80, 2.25, 48.801, 2.252), id="with other outputs"),
+    ],
+)
+def test_scores_mended_from_those_of_another_region_are_right_for_this_one(scores, other):
+    mended = RegionScores.of(COLUMN, other, 4000, 1.96, like=scores)
+    check_scores(mended, other)
+    alone = RegionScores.of(COLUMN, other, 4000, 1.96)
+    if mended.cap == alone.cap and len(mended.upper) == len(alone.upper):
+        assert np.abs(mended.upper - mended.lower).mean() < 1.1 * np.abs(alone.upper - alone.lower).mean()
+
+
+def test_scores_that_follow_nothing_released_are_found_once():
+    one, two = (MapScores.known(Policy.of(POLICY).columns[0], (BOX,), 4000, 1.96) for _ in range(2))
+    assert one is two
+    assert MapScores.known(COLUMN, (BOX,), 5000, 1.96) is not one
+
+
 def test_what_is_elsewhere_is_the_rest():
-    made = MapScores(Policy.of(POLICY).columns[0], {"a": BOX}, 4000, 1.96)
-    upper, lower = made.of([pa.array([48.8125, 48.0]), pa.array([2.3125, 2.0])])
+    made = MapScores(COLUMN, [BOX], 4000, 1.96)
+    released = ReleasedPlaces(np.array([48.8125, 48.0]), np.array([2.3125, 2.0]), np.zeros(2, dtype=bool), 1e-8)
+    upper, lower = made.of(released)
     assert upper[:, 1] == pytest.approx(1 - lower[:, 0])
     assert lower[:, 1] == pytest.approx(1 - upper[:, 0])
 
