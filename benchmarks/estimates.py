@@ -61,7 +61,7 @@ def rows_of(repeats, name, secret, policy, questions, peer=None):
             answers = estimate(released, question)
             for label, (one,) in zip(answers.groups, answers.found, strict=True):
                 wanted = truth(label) if callable(truth) else truth
-                good = any("as good" in note for note in one.notes)
+                good = one.naive_is_as_good
                 inside = one.interval[0] <= wanted <= one.interval[1]
                 found[question].setdefault(label, []).append((one.naive - wanted, one.value - wanted, good, inside))
         if peer is not None:
@@ -82,6 +82,8 @@ def rows_of(repeats, name, secret, policy, questions, peer=None):
             other = [rows[:, 2].mean() for label, rows in runs.items() if label not in wins]
             rest = f", of the others {np.mean(other):.0%}" if other else ""
             print(f"{'':10} naive wins in {len(wins)} of {len(runs)} answers; estimate said so of {told:.0%}{rest}")
+            followed = rmse(np.where(every[:, 2] > 0, every[:, 0], every[:, 1]))
+            print(f"{'':10} the naive value where estimate calls it as good, else the corrected one: {followed:.4g}")
     print(f"{'':10} {repeats} repeats, {time.process_time() - began:.0f} s")
 
 

@@ -116,7 +116,7 @@ def _share(seen: float, flip: float, rows: int, confidence: float, truth: Truth)
         min(max(rows * (end - flip) / (1 - 2 * flip), 0.0), float(rows)) for end in (centre - reach, centre + reach)
     )
     value, noise = min(max(rows * (share - flip) / (1 - 2 * flip), low), high), rows * reach / (1 - 2 * flip)
-    good = as_good(abs(seen - value), noise, confidence)
+    good = as_good(abs(seen - value), noise, confidence, rows * reach, (value, rows - value))
     return Estimate(
         value,
         (low, high),
@@ -128,6 +128,7 @@ def _share(seen: float, flip: float, rows: int, confidence: float, truth: Truth)
         truth,
         (AS_GOOD,) if good else (),
         rows,
+        good,
     )
 
 
@@ -185,16 +186,12 @@ class MeanCurve:
         if rows == 1 and truth == "population":
             note = (*note, ONE_ROW)
         method = "the mean as released, with the interval of its noise" + (" and of its rounding" if off else "")
-        found = tuple(
-            (
-                Estimate(
-                    mean, (mean - end, mean + end), mean, confidence, known(end), method, off > 0, truth, note, rows
-                ),
-            )
-            for mean, end in zip(means.tolist(), reach.tolist(), strict=True)
-        )
+        found = []
+        for mean, end in zip(means.tolist(), reach.tolist(), strict=True):
+            ends, said = (mean - end, mean + end), (method, off > 0, truth, note, rows, True)
+            found.append((Estimate(mean, ends, mean, confidence, known(end), *said),))
         labels = tuple((str(place),) for place in range(1, column.length + 1))
-        return Estimates(self.text, ("reading",), labels, ("mean",), found, rows, table.doubts, table.private)
+        return Estimates(self.text, ("reading",), labels, ("mean",), tuple(found), rows, table.doubts, table.private)
 
 
 def _reading_variance(column: Series) -> float:

@@ -254,7 +254,8 @@ class _Moments:
             value = math.nan if ends is None else 0.0
         if math.isfinite(value) and math.isinf(reach):
             notes = (*notes, f"{fitted + 1} rows at least tell how far noise moves the value.")
-        if math.isfinite(value) and as_good(abs(naive - value), reach, confidence):
+        good = math.isfinite(value) and as_good(abs(naive - value), reach, confidence)
+        if good:
             notes = (*notes, AS_GOOD)
         method = "corrected scores, and the normal law for smooth functions of their averages"
         return Estimate(
@@ -268,6 +269,7 @@ class _Moments:
             truth,
             notes,
             int(self.rows),
+            good,
         )
 
     def is_certain(self, function: Callable[[Floats], float]) -> bool:

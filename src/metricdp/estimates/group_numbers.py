@@ -17,7 +17,7 @@ from metricdp.estimates.known_counts import KNOWN, KnownCount, KnownCounts
 from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
 from metricdp.estimates.percentiles import percentile
 from metricdp.estimates.plan import Counted, presence_of
-from metricdp.estimates.results import Estimate, Truth, day_of, known
+from metricdp.estimates.results import AS_GOOD, Estimate, Truth, day_of, known
 from metricdp.policies.sql.statements import Aggregate
 
 __all__ = ["GroupNumbers"]
@@ -43,6 +43,11 @@ class GroupNumbers:
         self.table = counted.table
         self.linear = LinearEstimator(counted, confidence, truth)
         self._known_counts = known_counts
+
+    @property
+    def _drawn(self) -> bool:
+        """Whether rows are taken to be drawn from a population."""
+        return self.truth == "population"
 
     @cached_property
     def known(self) -> KnownCounts:
@@ -76,7 +81,8 @@ class GroupNumbers:
         monomials = [Monomial(one) for one in chosen]
         found, most = self._found(monomials), self.linear.rows_behind(monomials)
         most = most if self.truth == "table" else rows
-        made = self._estimate(found, rows, naive.count(name), (0.0, most), chosen)
+        spread = naive.count_spread(self._drawn)
+        made = self._estimate(found, rows, naive.count(name), (0.0, most), chosen, naive_spread=spread)
         if found.low < found.high:
             return made
         whole = float(round(rows * found.value))  # nothing but rows was counted
@@ -92,7 +98,9 @@ class GroupNumbers:
         rows = self.linear.rows
         most = self.linear.rows_behind(monomials) if self.truth == "table" else rows
         ends = (most * min(low, 0.0), most * max(high, 0.0))
-        return self._estimate(self._found(monomials), rows, naive.total(name), ends, products, name)
+        spread = naive.count(name) * naive.mean_spread(name, self._drawn)
+        found = self._found(monomials)
+        return self._estimate(found, rows, naive.total(name), ends, products, name, naive_spread=spread)
 
     def _average_of(self, products: list[Product], name: str, naive: Any) -> Estimate:
         """Where the average of (x - R) over the rows is 0; the interval has every R for which it may be.
@@ -125,7 +133,8 @@ class GroupNumbers:
         value, noise = guess + residual.value / part, residual.noise / part
         biased, narrowed = residual.biased or share.biased, residual.narrowed or share.narrowed
         made = LinearAnswer(value, low, high, noise, biased, residual.spread, narrowed=narrowed)
-        return self._estimate(made, 1.0, naive.mean(name), ends, products, name)
+        spread = naive.mean_spread(name, self._drawn)
+        return self._estimate(made, 1.0, naive.mean(name), ends, products, name, naive_spread=spread)
 
     def _share(self, present: list[Product]) -> LinearAnswer:
         if all(not one for one in present):
@@ -171,11 +180,14 @@ class GroupNumbers:
         products: Sequence[Product],
         name: str | None = None,
         as_label: Any = None,
+        naive_spread: float | None = None,
     ) -> Estimate:
         low, high = (min(max(scale * end, ends[0]), ends[1]) for end in (found.low, found.high))
         value = min(max(scale * found.value, low), high)
         columns = list(dict.fromkeys([*(key for one in products for key in one), *([] if name is None else [name])]))
-        notes = notes_on(self.counted, columns, found, scale, ends, naive, value, (low, high), self.confidence)
+        naive_noise = None if naive_spread is None else self.linear.z * naive_spread
+        said = (low, high), self.confidence, naive_noise
+        notes = notes_on(self.counted, columns, found, scale, ends, naive, value, *said)
         say = (lambda number: number) if as_label is None else as_label
         if as_label is None and name is not None:
             say = self._label(name)
@@ -192,6 +204,7 @@ class GroupNumbers:
             self.truth,
             notes,
             int(self.linear.rows),
+            AS_GOOD in notes,
         )
 
     def _label(self, name: str) -> Any:

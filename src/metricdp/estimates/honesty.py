@@ -23,6 +23,7 @@ def notes_on(
     value: float,
     interval: tuple[float, float],
     confidence: float,
+    naive_noise: float | None = None,
 ) -> tuple[str, ...]:
     """What to know of one answer.
 
@@ -36,6 +37,7 @@ def notes_on(
         value: the answer.
         interval: its interval.
         confidence: of the interval.
+        naive_noise: how far noise moves what the table says at face value; None where that is not known.
     """
     notes = []
     width, whole = interval[1] - interval[0], ends[1] - ends[0]
@@ -72,6 +74,8 @@ def notes_on(
                     "that is asked about, and how many just after it, cannot be told: that is most of the interval. "
                     "The estimate is good where rows are spread evenly around the border."
                 )
-    if naive is not None and width > 0 and as_good(abs(naive - value), scale * found.noise, confidence):
+    room = value - ends[0], ends[1] - value
+    noise, own = scale * found.noise, naive_noise or 0.0
+    if naive is not None and width > 0 and as_good(abs(naive - value), noise, confidence, own, room):
         notes.append(AS_GOOD)
     return tuple(notes)

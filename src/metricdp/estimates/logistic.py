@@ -88,12 +88,11 @@ def _estimate(value: float, reach: float, naive: float, confidence: float, truth
         )
         ends = (-math.inf, math.inf)
         return Estimate(math.nan, ends, plain, confidence, None, method, True, truth, (why,), rows)
-    notes: tuple[str, ...] = ()
-    if plain is not None and as_good(abs(plain - value), float(reach), confidence):
-        notes = (AS_GOOD,)
+    good = plain is not None and as_good(abs(plain - value), float(reach), confidence)
+    notes = (AS_GOOD,) if good else ()
     interval = float(value - reach), float(value + reach)
     return Estimate(
-        float(value), interval, plain, confidence, float(reach), method, truth == "table", truth, notes, rows
+        float(value), interval, plain, confidence, float(reach), method, truth == "table", truth, notes, rows, good
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,10 +24,12 @@ class NaiveRows:
     Attributes:
         counted: the tally.
         chosen: which combinations of outputs belong to it.
+        looks: for each case of the condition, which outputs of each column belong to it.
     """
 
     counted: Counted
     chosen: Booleans
+    looks: tuple[dict[str, Booleans], ...]
 
     @property
     def weights(self) -> Floats:
@@ -45,6 +48,45 @@ class NaiveRows:
         """How many rows, with a value in the column where one is named."""
         weights = self.weights
         return float(weights.sum() if name is None else weights[self.present(name)].sum())
+
+    def count_spread(self, drawn: bool) -> float:
+        """The standard deviation of how many there are, about: by the noise, or also by how rows are drawn.
+
+        A row of secret x looks like one of them with a probability p(x), and varies by p - p^2: that is the share of
+        such rows, less the average of p^2, for which the fitted shares stand.
+        """
+        rows, variance = self.counted.rows, 0.0
+        for term in self.looks:
+            inside, kept = np.ones(len(self.chosen), dtype=bool), 1.0
+            for name, outputs in term.items():
+                inside &= outputs[self.counted.codes(name)]
+                law = self.counted.laws[name]
+                if not law.is_exact:
+                    like = law.matrix @ outputs
+                    average = float(law.fitted.shares @ like)
+                    kept *= float(law.fitted.shares @ like**2) / average if average else 0.0
+            share = float(self.counted.tally.counts[inside].sum()) / rows
+            variance += share * (1 - (share if drawn else kept))
+        return math.sqrt(rows * max(0.0, variance))
+
+    def mean_spread(self, name: str, drawn: bool) -> float:
+        """The standard deviation of the average of a column, at most: that of its numbers, and of its noise alone."""
+        there = self.chosen & self.present(name)
+        counts = self.counted.tally.counts[there]
+        number = float(counts.sum())
+        if not number:
+            return 0.0
+        if name in self.counted.moments:
+            sums, squares = (part[there].sum() / number for part in self.counted.sums(name))
+        else:
+            numbers = output_numbers(self.counted, name)[self.counted.codes(name)][there]
+            numbers = numbers - numbers.mean()
+            sums, squares = counts @ numbers / number, counts @ numbers**2 / number
+        variance = max(0.0, float(squares - sums**2))
+        among_noise = any(not self.counted.laws[column].is_exact for term in self.looks for column in term)
+        if name in self.counted.moments and not drawn and not among_noise:
+            variance = min(variance, self.counted.moments[name].noise_variance)
+        return math.sqrt(variance / number)
 
     def total(self, name: str) -> float:
         """The sum of a column."""
@@ -80,13 +122,17 @@ class Naive:
     def rows(self, group: Mapping[str, SecretFunction]) -> NaiveRows:
         """The rows of a group."""
         chosen = np.zeros(len(self._counted.tally.counts), dtype=bool)
+        looks: list[dict[str, Booleans]] = []
         for term in self._terms:
-            inside = np.ones(len(chosen), dtype=bool)
+            inside, columns = np.ones(len(chosen), dtype=bool), {}
             for product in (term, group):
                 for name, factor in product.items():
-                    inside &= self._looks_like(name, factor)[self._counted.codes(name)]
+                    like = self._looks_like(name, factor)
+                    columns[name] = like & columns.get(name, True)
+                    inside &= like[self._counted.codes(name)]
             chosen |= inside
-        return NaiveRows(self._counted, chosen)
+            looks.append(columns)
+        return NaiveRows(self._counted, chosen, tuple(looks))
 
     def _looks_like(self, name: str, factor: SecretFunction) -> Booleans:
         """For each output, whether the function is 1 at the secret that is nearest to it."""

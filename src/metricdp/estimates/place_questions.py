@@ -12,6 +12,7 @@ import numpy as np
 from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.linear import LinearEstimator, Monomial
+from metricdp.estimates.naive import NaiveRows
 from metricdp.estimates.place_cells import ReleasedPlaces
 from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes
 from metricdp.estimates.plan import Counted
@@ -144,12 +145,14 @@ class _Asking:
     def count(self, names: Sequence[str]) -> Estimate:
         """How many rows lie in these regions, one for each column."""
         factors: dict[str, SecretFunction] = {}
+        looks: dict[str, Booleans] = {}
         seen = np.ones(len(self.counted.tally.counts), dtype=bool)
         for law, functions, name in zip(self.laws, self._functions, names, strict=True):
             factors[law.name] = functions[name]
-            seen &= self._looks_inside(law, name)[self.counted.codes(law.name)]
+            looks[law.name] = self._looks_inside(law, name)
+            seen &= looks[law.name][self.counted.codes(law.name)]
         value, noise = self.linear.likely(Monomial(factors))
-        return self._estimate(value, noise, self._ends[tuple(names)], float(self.counted.tally.counts[seen].sum()))
+        return self._estimate(value, noise, self._ends[tuple(names)], NaiveRows(self.counted, seen, (looks,)))
 
     def _bounded(self, columns: Sequence[Place]) -> dict[tuple[str, ...], tuple[float, float]]:
         """The least and the most rows in each region, or from each to each."""
@@ -174,8 +177,9 @@ class _Asking:
             found[-1] = False
         return np.asarray(found)
 
-    def _estimate(self, share: float, reach: float, ends: tuple[float, float], naive: float) -> Estimate:
-        rows = self.linear.rows
+    def _estimate(self, share: float, reach: float, ends: tuple[float, float], released: NaiveRows) -> Estimate:
+        rows, naive = self.linear.rows, released.count(None)
+        naive_noise = self.linear.z * released.count_spread(self.truth == "population")
         low, high = (min(max(end, 0.0), rows) for end in ends)
         value, noise = min(max(rows * share, low), high), rows * reach
         notes = []
@@ -187,11 +191,13 @@ class _Asking:
                 f"The level hides where places lie to about {2 * scale:,.0f} m. Whether they lie just inside or just "
                 "outside a region cannot be told, and that is most of the interval. Ask about larger regions."
             )
-        if as_good(abs(naive - value), noise, self.confidence):
+        good = as_good(abs(naive - value), noise, self.confidence, naive_noise, (value, rows - value))
+        if good:
             notes.append(AS_GOOD)
         method = "two scores, one never too low and one never too high on average: holds for every table"
         said = tuple(notes)
-        return Estimate(value, (low, high), naive, self.confidence, noise, method, True, self.truth, said, int(rows))
+        ends = low, high
+        return Estimate(value, ends, naive, self.confidence, noise, method, True, self.truth, said, int(rows), good)
 
     def estimates(
         self, text: str, names: tuple[str, ...], labels: Sequence[tuple[str, ...]], found: Sequence[Estimate]

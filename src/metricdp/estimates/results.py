@@ -20,11 +20,14 @@ __all__ = ["AS_GOOD", "CHOSEN", "ONE_ROW", "Estimate", "Estimates", "as_good", "
 Truth = Literal["table", "population"]
 Number = float | dt.date
 
-AS_GOOD = "The value as released is as good here: correcting it moves it by less than noise does."
+AS_GOOD = "The value as released is expected to be as good here: correcting adds no less error than it removes."
 
 ONE_ROW = "One row tells nothing of how far the values of the population are spread, and so nothing of their average."
 
 CHOSEN = "Noise that lifts a value also gets it chosen: the intervals are wider than others, to make up for that."
+
+_AS_GOOD = 1.3
+"""By how much the expected squared error of the naive value may be above that of the corrected one."""
 
 _NAMED = 4
 """So many answers at most are named beside a note that is about them."""
@@ -46,23 +49,45 @@ def check_asked(confidence: float, truth: Truth) -> None:
         raise ArgumentError(f'truth is "table" or "population", not {truth!r}')
 
 
-def as_good(apart: float, noise: float, confidence: float) -> bool:
-    """Whether a value as released may be taken as it is: correcting moves it by less than its own standard error.
+def as_good(
+    apart: float,
+    noise: float,
+    confidence: float,
+    naive_noise: float = 0.0,
+    room: tuple[float, float] = (math.inf, math.inf),
+) -> bool:
+    """Whether a value as released may be taken as it is: its expected squared error is no more, or hardly more.
 
-    The naive value is off by its bias, the corrected one by its noise. Where the two are even, this says so of every
-    other table.
+    The naive value is off by its bias, about how far the two are apart, and by its own noise, which is the less of the
+    two; the corrected one by its noise alone, which is cut off where the answer ends, as at a count of 0. A squared
+    error that is a third more is still called as good. Where the two are even, this says so of every other table or a
+    few more, since how far they are apart is moved by noise, too.
 
     Args:
         apart: how far the naive value is from the corrected one.
         noise: how far noise moves the corrected value, with ``confidence``.
         confidence: of the interval.
+        naive_noise: how far it moves the naive one; 0 where that is not known.
+        room: how far the corrected value lies from the least and from the greatest that it can be.
 
-    >>> as_good(9, 19.6, 0.95), as_good(11, 19.6, 0.95)
+    >>> as_good(11, 19.6, 0.95), as_good(12, 19.6, 0.95)
     (True, False)
+    >>> as_good(11, 19.6, 0.95, naive_noise=14.0), as_good(11, 19.6, 0.95, room=(0.0, math.inf))
+    (False, False)
     """
     if not math.isfinite(noise):
         return False
-    return apart <= noise / NormalDist().inv_cdf((1 + confidence) / 2) or apart <= 1e-12
+    spread, own = (part / NormalDist().inv_cdf((1 + confidence) / 2) for part in (noise, min(naive_noise, noise)))
+    squared = spread**2 * sum(_cut_square(end / spread if spread else math.inf) for end in room)
+    return apart <= 1e-12 or apart**2 + own**2 <= _AS_GOOD * squared
+
+
+def _cut_square(end: float) -> float:
+    """The mean square of the normal law on one side of 0, cut off at an end: what lies beyond is at the end."""
+    if end > 40:
+        return 0.5
+    law, end = NormalDist(), max(end, 0.0)
+    return law.cdf(end) - 0.5 - end * law.pdf(end) + end**2 * (1 - law.cdf(end))
 
 
 def known(noise: float) -> float | None:
@@ -86,6 +111,7 @@ class Estimate:
         truth: "table" for the secrets of the released rows, "population" for where they were drawn from.
         notes: what to know before it is used.
         rows: of the released table.
+        naive_is_as_good: whether the naive value is expected to be as near to the truth, or nearer; see `as_good`.
 
     >>> Estimate(0.21, (0.2, 0.22), 0.31, noise=0.01, method="inversion").interval
     (0.2, 0.22)
@@ -101,18 +127,12 @@ class Estimate:
     truth: Truth = "table"
     notes: tuple[str, ...] = ()
     rows: int = 0
+    naive_is_as_good: bool = False
 
     def __float__(self) -> float:
         if isinstance(self.value, dt.date):
             raise TypeError("a day is no number")
         return float(self.value)
-
-    @property
-    def naive_is_as_good(self) -> bool:
-        """Whether correcting moves the value by less than its own standard error; see `as_good`."""
-        if self.naive is None or self.noise is None:
-            return False
-        return as_good(_apart(self.naive, self.value), self.noise, self.confidence)
 
     @property
     def _level(self) -> str:
@@ -138,6 +158,7 @@ class Estimate:
             "naive": None if self.naive is None else _plain(self.naive),
             "confidence": self.confidence,
             "noise": self.noise,
+            "naive_is_as_good": self.naive_is_as_good,
             "method": self.method,
             "conservative": self.conservative,
             "truth": self.truth,
@@ -322,12 +343,6 @@ def day_of(days: float) -> Number:
     if not abs(days) < 700_000:
         return math.copysign(math.inf, days)
     return dt.date(1970, 1, 1) + dt.timedelta(days=round(days))
-
-
-def _apart(one: Number, other: Number) -> float:
-    if isinstance(one, dt.date) and isinstance(other, dt.date):
-        return abs((one - other).days)
-    return math.inf if isinstance(one, dt.date) or isinstance(other, dt.date) else abs(one - other)
 
 
 def _drawn(value: Number) -> float:

@@ -414,6 +414,27 @@ def test_it_is_said_that_naive_is_as_good_where_correcting_moves_less_than_noise
         assert any("as good" in note for note in found.notes) is good
 
 
+def test_weak_noise_in_the_naive_value_counts_too():
+    """Rare flips move both values alike: 353 of 1000 are off by 3 as released, and by 3 of noise, corrected by 3."""
+    policy = {"format": 2, "columns": {"smokes": {"type": "boolean", "factor": 99, "missing": "refuse"}}}
+    for yes, good in ((501, True), (353, False)):
+        released = pa.table({"smokes": [True] * yes + [False] * (1000 - yes)})
+        found = estimate(released, "select count(*) where smokes = true", policy=policy).only
+        assert abs(found.naive - found.value) < found.noise / 1.96
+        assert found.naive_is_as_good is good
+
+
+def test_a_count_that_cannot_be_below_0_is_corrected_where_that_halves_its_error():
+    """One of 100 values is released 45 times where 62 are expected of none: 0 is nearer than 45."""
+    values = [f"v{place}" for place in range(100)]
+    policy = {"format": 2, "columns": {"x": {"type": "category", "values": values, "epsilon": 3, "missing": "refuse"}}}
+    seen = [45, *[75] * 99]
+    released = pa.table({"x": np.repeat(values, seen)})
+    found = estimate(released, "select count(*) where x = 'v0'", policy=policy).only
+    assert found.value < 10
+    assert not found.naive_is_as_good
+
+
 @pytest.mark.parametrize("value", [float("inf"), -float("inf")])
 @pytest.mark.parametrize("question", ["select avg(x)", "select median(x)", "select count(*) where x > 3"])
 def test_an_infinite_number_is_no_release(value, question):

@@ -6,8 +6,8 @@ import pytest
 
 import metricdp as mdp
 from metricdp.estimates import HeatMap, estimate
-from metricdp.estimates.place_laws import PlaceLaw
 from metricdp.estimates.place_cells import ReleasedPlaces
+from metricdp.estimates.place_laws import PlaceLaw
 from metricdp.estimates.region_scores import MapScores, RegionScores
 from metricdp.policies import Policy
 from metricdp.tables import sanitize
