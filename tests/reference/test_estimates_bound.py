@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from metricdp.estimates import estimate
-from metricdp.estimates.laws import LineLaw, ListedLaw, Outline
+from metricdp.estimates.laws import LineLaw, ListedLaw
+from metricdp.estimates.outline import Outline
 from metricdp.policies import Policy
 
 ROWS = 20_000

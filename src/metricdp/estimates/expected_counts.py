@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from metricdp.errors import TooLargeError
-from metricdp.estimates.laws import LineLaw, Outline
+from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.noise_shape import noise_scale
+from metricdp.estimates.outline import Outline
 from metricdp.estimates.plan import Counted, PresenceLaw, Seen, prepared, presence_of
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.estimates.tally import MOST_CELLS, RowTally

@@ -11,7 +11,8 @@ from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.plan import presence_of
 
 if TYPE_CHECKING:
-    from metricdp.estimates.linear import LinearEstimator, Monomial
+    from metricdp.estimates.linear import LinearEstimator
+    from metricdp.estimates.monomials import Monomial
 
 __all__ = ["FEW", "alike", "expected_squares"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from metricdp.estimates.laws import LineLaw
-from metricdp.estimates.linear import LinearAnswer
+from metricdp.estimates.monomials import LinearAnswer
 from metricdp.estimates.plan import Counted
 from metricdp.estimates.results import AS_GOOD, ONE_ROW, as_good, shown
 

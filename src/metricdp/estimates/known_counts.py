@@ -21,7 +21,8 @@ import numpy as np
 
 from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import Product, product_of, terms_of
-from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.linear import LinearEstimator
+from metricdp.estimates.monomials import LinearAnswer, Monomial
 from metricdp.estimates.plan import presence_of
 from metricdp.estimates.reach import noise_reach
 from metricdp.estimates.score_ends import are_shares, moved_by_one

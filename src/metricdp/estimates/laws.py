@@ -21,6 +21,7 @@ from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_up
 from metricdp.estimates.edited_values import check_values
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.noise_shape import is_geometric, noise_tail
+from metricdp.estimates.outline import Outline
 from metricdp.estimates.scores import ScorePath, inverse_of
 from metricdp.estimates.type_ends import noise_within
 from metricdp.exact.arrays import Booleans, Floats, Places
@@ -28,7 +29,7 @@ from metricdp.policies.column_type import ColumnType
 from metricdp.policies.types._finite import OneOf
 from metricdp.policies.types._line import OnALine
 
-__all__ = ["ColumnLaw", "LineLaw", "ListedLaw", "Outline"]
+__all__ = ["ColumnLaw", "LineLaw", "ListedLaw"]
 
 MOST_POINTS = 1200
 """Secrets that are counted one by one; where there are more, they lie between the points of a grid."""
@@ -41,6 +42,9 @@ MOST_LISTED = 16_384
 
 _LIKELIEST_GAP = 1e-5
 """How far from its maximum the likelihood may be, per row; smaller shares are no more than the fit leaves."""
+
+_NEVER = 1e-30
+"""Less probable outputs never come; products of such numbers would make arithmetic many times as slow."""
 
 _EPOCH = dt.date(1970, 1, 1)
 
@@ -167,29 +171,6 @@ class ListedLaw(ColumnLaw):
         return self._column.released_places(arrays[0])
 
 
-@dataclass(frozen=True)
-class Outline:
-    """What is known of a column of numbers before its outputs are cut: its ends, and a sample to cut by.
-
-    Attributes:
-        least: the least released number, in the metric's unit.
-        greatest: the greatest.
-        sample: some of them, in order.
-    """
-
-    least: float
-    greatest: float
-    sample: Floats
-
-    @classmethod
-    def of(cls, numbers: Floats) -> Outline:
-        """Of numbers that are all known."""
-        if not len(numbers):
-            return cls(0.0, 0.0, np.zeros(1))
-        ordered = np.sort(numbers)
-        return cls(float(ordered[0]), float(ordered[-1]), ordered[:: max(1, len(ordered) // 20_000)])
-
-
 class LineLaw(ColumnLaw):
     """Numbers, days, moments or durations: outputs cut at some of the grid's points, secrets one by one or on a grid.
 
@@ -294,24 +275,38 @@ class LineLaw(ColumnLaw):
         beside = [value + side * gap / 8 for value in exact for side in (-1, 1) if low < value + side * gap / 8 < high]
         return np.unique(np.concatenate([chosen, [high], exact, beside]))
 
+    @cached_property
+    def middles(self) -> Floats | None:
+        """The law halfway between each two points; None where no secret lies there."""
+        return (
+            None
+            if self.is_lattice
+            else self._known(self._between((self.points[1:] + self.points[:-1]) / 2 - self.origin))
+        )
+
+    def _known(self, inner: Floats) -> Floats:
+        """The law of secrets that are not missing, whose outputs may be."""
+        if self._column.missing == "refuse":
+            return inner
+        false = self.noise.null_shares[0] if self._column.missing == "secret" else 0.0
+        return np.hstack([(1 - false) * inner, np.full((len(inner), 1), false)])
+
     def _law(self) -> Floats:
         inner = self._between(self.points - self.origin)
         missing = self._column.missing
         if missing == "refuse":
             return inner
-        false, true = self.noise.null_shares if missing == "secret" else (0.0, 1.0)
+        true = self.noise.null_shares[1] if missing == "secret" else 1.0
         absent = np.zeros(inner.shape[1])
         if missing == "secret":
             low, high = self.noise.bounds
             absent = self._between(np.array([float(low + high) / 2]))[0]
-        law = np.zeros((len(inner) + 1, inner.shape[1] + 1))
-        law[:-1, :-1], law[:-1, -1] = (1 - false) * inner, false
-        law[-1, :-1], law[-1, -1] = (1 - true) * absent, true
-        return law
+        return np.vstack([self._known(inner), np.append((1 - true) * absent, true)])
 
     def _between(self, places: Floats) -> Floats:
         below = self.noise.cells_below(places, self.cuts)
-        return np.diff(np.hstack([np.zeros((len(places), 1)), below, np.ones((len(places), 1))]), axis=1)
+        law = np.diff(np.hstack([np.zeros((len(places), 1)), below, np.ones((len(places), 1))]), axis=1)
+        return np.where(law < _NEVER, 0.0, law)
 
     # Reading
 

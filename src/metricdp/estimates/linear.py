@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,57 +14,19 @@ from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.expected_squares import FEW, alike, expected_squares
 from metricdp.estimates.fitting_region import FittingRegion
 from metricdp.estimates.laws import LineLaw, ListedLaw
+from metricdp.estimates.monomials import LinearAnswer, Monomial
 from metricdp.estimates.plan import Counted, presence_of
 from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, student_reach
 from metricdp.estimates.results import Truth
 from metricdp.estimates.score_ends import are_shares, is_still, moved_by_one, rows_behind, score_ends
 from metricdp.estimates.scores import OutputScore
+from metricdp.estimates.two_ends import TwoEnds
 from metricdp.exact.arrays import Floats
 
-__all__ = ["LinearAnswer", "LinearEstimator", "Monomial"]
+__all__ = ["LinearEstimator"]
 
 _REGION_SHARE = 0.1
 _MISFIT = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Monomial:
-    """A product of functions of single columns, and perhaps the number of one column.
-
-    Attributes:
-        factors: by column.
-        number: the column whose number is a factor, by its moments; None where there is none.
-        weight: what the product is multiplied by.
-    """
-
-    factors: dict[str, SecretFunction]
-    number: str | None = None
-    weight: float = 1.0
-
-
-@dataclass(frozen=True)
-class LinearAnswer:
-    """The average of a question over the rows.
-
-    Attributes:
-        value: corrected, bias and all.
-        low: the lower end of the interval.
-        high: the upper end.
-        noise: half the width that is due to noise.
-        biased: whether a part of the width is due to what the counts cannot tell.
-        spread: the standard deviation of one row's score.
-        by_scores: the value by the scores alone, which may be no share of a table.
-        narrowed: whether counts that are known from elsewhere made it narrower.
-    """
-
-    value: float
-    low: float
-    high: float
-    noise: float
-    biased: bool
-    spread: float
-    by_scores: float = math.nan
-    narrowed: bool = False
 
 
 class LinearEstimator:
@@ -84,6 +45,7 @@ class LinearEstimator:
         self._scores: dict[tuple[str, bytes], OutputScore] = {}
         self._regions: dict[str, FittingRegion] = {}
         self._offs: dict[tuple[str, bytes], float] = {}
+        self._ends = TwoEnds(counted, self.chance, truth)
 
     @property
     def rows(self) -> float:
@@ -134,13 +96,24 @@ class LinearEstimator:
 
     # Answers
 
-    def answer(self, monomials: Sequence[Monomial]) -> LinearAnswer:
-        """The average over all rows of a sum of products."""
+    def answer(self, monomials: Sequence[Monomial], sides: Sequence[int] = (-1, 1)) -> LinearAnswer:
+        """The average over all rows of a sum of products.
+
+        Args:
+            monomials: the products.
+            sides: which ends of the interval are wanted, -1 the lower and 1 the upper; others may be infinite.
+        """
         mean, variance = self._measured(monomials)
         columns = {name for one in monomials for name in one.factors}
         columns |= {one.number for one in monomials if one.number is not None}
         if all(self.is_exact(name) for name in columns) and self.truth == "table":
             return LinearAnswer(mean, mean, mean, 0.0, False, 0.0, mean)
+        column = self._biased_line(monomials)
+        if column is not None:
+            low, high = self._ends.of(column, monomials, sides)
+            plain = mean - self._likely_bias(monomials)
+            _, noise = self._reach(monomials, mean, variance, self.chance)
+            return LinearAnswer(min(max(plain, low), high), low, high, noise, True, math.sqrt(variance), plain)
         low, middle, high = self._bias(monomials)
         biased = high > low
         chance = self.chance * (1 - _REGION_SHARE) if biased else self.chance
@@ -300,6 +273,26 @@ class LinearEstimator:
 
     # What the counts cannot tell
 
+    def _biased_line(self, monomials: Sequence[Monomial]) -> str | None:
+        """The column of numbers that is asked about, where it is the only one and its scores have some bias."""
+        factors = [(name, factor) for one in monomials for name, factor in one.factors.items()]
+        names = {name for name, _ in factors}
+        if len(names) != 1 or any(one.number is not None for one in monomials):
+            return None
+        (name,) = names
+        law = self.counted.laws[name]
+        if not isinstance(law, LineLaw) or law.is_exact:
+            return None
+        return None if all(self.score(name, factor).unbiased for _, factor in factors) else name
+
+    def _likely_bias(self, monomials: Sequence[Monomial]) -> float:
+        """By how much the average score of a column is too high, if its fitted shares are right."""
+        found = 0.0
+        for one in monomials:
+            for name, factor in one.factors.items():
+                found += one.weight * self.score(name, factor).bias(self.counted.laws[name].fitted.shares)
+        return found
+
     def _bias(self, monomials: Sequence[Monomial]) -> tuple[float, float, float]:
         """The least, the likely and the greatest amount by which the average score is too high."""
         names = {name for one in monomials for name in one.factors}
@@ -316,10 +309,9 @@ class LinearEstimator:
                 (weight * (score.excess_high if weight > 0 else score.excess_low) for weight, score in scores),
                 start=np.zeros(1),
             )
-            region, shares = self.region(name), self.counted.laws[name].fitted.shares
-            middle = sum(weight * score.bias(shares) for weight, score in scores)
+            region = self.region(name)
             low, high = region.least(least), region.most(most)
-            return low, min(max(middle, low), high), high
+            return low, min(max(self._likely_bias(monomials), low), high), high
         reach = sum(self._product_bias(same) for same in alike(monomials))
         rounded = [self._rounding_bias(one) for one in monomials]
         return sum(low for low, _ in rounded) - reach, 0.0, sum(high for _, high in rounded) + reach

@@ -124,7 +124,8 @@ class Naive:
         chosen = np.zeros(len(self._counted.tally.counts), dtype=bool)
         looks: list[dict[str, Booleans]] = []
         for term in self._terms:
-            inside, columns = np.ones(len(chosen), dtype=bool), {}
+            inside = np.ones(len(chosen), dtype=bool)
+            columns: dict[str, Booleans] = {}
             for product in (term, group):
                 for name, factor in product.items():
                     like = self._looks_like(name, factor)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from metricdp.errors import ArgumentError, ColumnError, OutOfDomainError
 from metricdp.estimates.edited_values import EDITED
-from metricdp.estimates.laws import Outline
+from metricdp.estimates.outline import Outline
 from metricdp.estimates.released_table import ReleasedTable
 from metricdp.exact.arrays import Booleans, Floats
 from metricdp.policies.column_type import ColumnType

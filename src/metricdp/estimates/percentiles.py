@@ -13,7 +13,8 @@ from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import SecretFunction
 from metricdp.estimates.few_rows import FEW, likeliest_percentile, released_percentile
 from metricdp.estimates.laws import LineLaw, ListedLaw
-from metricdp.estimates.linear import LinearAnswer, LinearEstimator, Monomial
+from metricdp.estimates.linear import LinearEstimator
+from metricdp.estimates.monomials import LinearAnswer, Monomial
 from metricdp.estimates.results import Estimate, day_of
 
 __all__ = ["percentile"]
@@ -59,8 +60,8 @@ def percentile(
         raise ArgumentError(f"column {name!r} has no values")
     tests = _Tests(linear, name, share, products, places)
     middle = tests.first(lambda found: found.value >= 0)
-    low = tests.first(lambda found: found.high >= 0)
-    high = tests.first(lambda found: found.low > 0)
+    low = tests.first(lambda found: found.high >= 0, 1)
+    high = tests.first(lambda found: found.low > 0, -1)
     points = numbers[places]
     value, least, most = float(points[middle]), float(points[low]), float(points[min(high, len(points) - 1)])
     hangs = not law.is_exact and min(share, 1 - share) * linear.rows < _FEW_BEYOND
@@ -72,8 +73,8 @@ def percentile(
         least, most = ends[0] if low == 0 else least, ends[1] if high >= len(points) - 1 else most
     if linear.truth == "population" and getattr(law.column, "bounds", None) is None and not isinstance(law, ListedLaw):
         ends = -math.inf, math.inf  # the population may reach farther than all that was seen
-        least = -math.inf if low == 0 and tests.at(-1).high >= 0 else least
-        most = math.inf if high >= len(points) - 1 and tests.at(len(points) - 1).low <= 0 else most
+        least = -math.inf if low == 0 and tests.at(-1, 1).high >= 0 else least
+        most = math.inf if high >= len(points) - 1 and tests.at(len(points) - 1, -1).low <= 0 else most
     alone = all(not product for product in products)
     rows = _single_rows(linear, law, name) if alone else None
     if rows is not None and (hangs or linear.rows < _COARSE):
@@ -83,10 +84,14 @@ def percentile(
         value = _end(law, share, linear.rows, places, points)
     elif isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
-    made = LinearAnswer(value, least, most, 0.0, True, 0.0)
+    noise = tests.noise(points)
+    made = LinearAnswer(value, least, most, noise, True, 0.0)
     label = day_of if name in linear.counted.days else None
     found = naive.percentile(name, share) if rows is None else released_percentile(rows, share)
-    answer = estimate(made, 1.0, found, (float(ends[0]), float(ends[1])), products, name, label)
+    unit = noise / tests.at(middle).noise if tests.at(middle).noise else 0.0  # what a share of the rows is in numbers
+    spread = unit * math.sqrt(share * (1 - share) * naive.count(name)) / linear.rows
+    extent = float(ends[0]), float(ends[1])
+    answer = estimate(made, 1.0, found, extent, products, name, label, naive_spread=spread)
     return replace(answer, notes=(*answer.notes, _HANGS)) if hangs else answer
 
 
@@ -117,11 +122,11 @@ class _Tests:
         places: Any,
     ) -> None:
         self.linear, self.name, self.share, self.products, self.places = linear, name, share, products, places
-        self._known: dict[int, LinearAnswer] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], LinearAnswer] = {}
 
-    def at(self, rank: int) -> LinearAnswer:
-        """The answer at the t of that rank."""
-        if rank not in self._known:
+    def at(self, rank: int, *sides: int) -> LinearAnswer:
+        """The answer at the t of that rank, with the ends of its interval on some sides."""
+        if (rank, sides) not in self._known:
             law = self.linear.counted.laws[self.name]
             step = np.where(law.missing, 0.0, -self.share)
             step[self.places[: rank + 1]] += 1.0
@@ -130,16 +135,24 @@ class _Tests:
                 factor = SecretFunction(step, step)
                 own = product.get(self.name)
                 monomials.append(Monomial({**product, self.name: factor if own is None else own.times(factor)}))
-            self._known[rank] = self.linear.answer(monomials)
-        return self._known[rank]
+            self._known[rank, sides] = self.linear.answer(monomials, sides)
+        return self._known[rank, sides]
 
-    def first(self, holds: Callable[[LinearAnswer], bool]) -> int:
+    def first(self, holds: Callable[[LinearAnswer], bool], *sides: int) -> int:
         """The first rank at which something holds that goes on holding; the last where it never does."""
         low, high = 0, len(self.places) - 1
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if holds(self.at(middle)) else (middle + 1, high)
+            low, high = (low, middle) if holds(self.at(middle, *sides)) else (middle + 1, high)
         return low
+
+    def noise(self, points: Any) -> float:
+        """How far noise moves the percentile: half of where the tests may come out even by noise alone."""
+        low, high = (
+            self.first(lambda found: found.value + found.noise >= 0),
+            self.first(lambda found: found.value - found.noise > 0),
+        )
+        return float(points[high] - points[low]) / 2
 
     def between(self, rank: int) -> float:
         """Between two points, where the share is reached if rows lie evenly between them."""

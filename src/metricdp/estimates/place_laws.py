@@ -91,10 +91,9 @@ class PlacePath(ScorePath):
         super().__init__(law.matrix, law.fitted.shares, law.rows)
         self._place_law = law
 
-    def of(self, weights: Floats, low: Floats, high: Floats) -> OutputScore:
-        """See `ScorePath.of`."""
-        made = super().of(weights, low, high)
-        bends = self._place_law.bends(weights)
+    def bent(self, made: OutputScore) -> OutputScore:
+        """See `ScorePath.bent`."""
+        bends = self._place_law.bends(made.weights)
         return replace(made, excess_low=made.excess_low + bends, excess_high=made.excess_high - bends)
 
 

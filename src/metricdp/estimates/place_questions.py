@@ -11,7 +11,8 @@ import numpy as np
 
 from metricdp.errors import ArgumentError, ColumnError, TooLargeError
 from metricdp.estimates.conditions import SecretFunction
-from metricdp.estimates.linear import LinearEstimator, Monomial
+from metricdp.estimates.linear import LinearEstimator
+from metricdp.estimates.monomials import Monomial
 from metricdp.estimates.naive import NaiveRows
 from metricdp.estimates.place_cells import ReleasedPlaces
 from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from metricdp.errors import ArgumentError, ColumnError, DataError, TooLargeError
-from metricdp.estimates.laws import ColumnLaw, LineLaw, ListedLaw, Outline
+from metricdp.estimates.laws import ColumnLaw, LineLaw, ListedLaw
 from metricdp.estimates.moments import MomentScore
+from metricdp.estimates.outline import Outline
 from metricdp.estimates.outlines import as_plain_number, kept_numbers, outlines_of
 from metricdp.estimates.point_cells import DayPoints, LinePoints, listed_cells
 from metricdp.estimates.released_table import ReleasedTable

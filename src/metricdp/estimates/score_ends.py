@@ -13,7 +13,7 @@ from metricdp.estimates.laws import LineLaw
 from metricdp.exact.arrays import Floats
 
 if TYPE_CHECKING:
-    from metricdp.estimates.linear import Monomial
+    from metricdp.estimates.monomials import Monomial
     from metricdp.estimates.plan import Counted
 
 __all__ = ["are_shares", "is_still", "moved_by_one", "rows_behind", "score_ends"]

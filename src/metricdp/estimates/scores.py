@@ -135,12 +135,13 @@ class ScorePath:
         along = left.T @ (self._weights * (middle - centre))  # constants have no variance, and are put back
         best: OutputScore | None = None
         least = math.inf
-        floor = _RANK * values[0]
-        for penalty in _PENALTIES * values[0] ** 2:
-            kept = values > floor
-            gains = np.where(kept, values / np.where(kept, values**2 + penalty, 1.0), 0.0)
-            weights = scale * (right.T @ (gains * along)) + centre
-            made = self.of(weights, low, high)
+        kept = values > _RANK * values[0]
+        inverted = np.where(kept, values, 0.0)[:, None]
+        gains = inverted / np.where(kept[:, None], values[:, None] ** 2 + _PENALTIES * values[0] ** 2, 1.0)
+        tried = scale[:, None] * (right.T @ (gains * along[:, None])) + centre
+        expected, squares = self.law @ tried, self.law @ tried**2
+        for place, penalty in enumerate(_PENALTIES):
+            made = self.bent(self._made(tried[:, place].copy(), expected[:, place], squares[:, place], low, high))
             wide = z * made.spread / math.sqrt(self.rows)
             wide += self._weighed(np.maximum(np.abs(made.excess_low), np.abs(made.excess_high)))
             if penalty == 0 and not made.unbiased:
@@ -169,9 +170,9 @@ class ScorePath:
         means = best @ self.released
         return best, np.sqrt(np.maximum(best**2 @ self.released - means**2, 0.0))
 
-    def of(self, weights: Floats, low: Floats, high: Floats) -> OutputScore:
-        """The score with given weights, and what it leaves."""
-        return self._made(weights, self.law @ weights, self.law @ weights**2, low, high)
+    def bent(self, made: OutputScore) -> OutputScore:
+        """The score with what it leaves between the secrets of the law; nothing, where there are none."""
+        return made
 
     def _made(self, weights: Floats, expected: Floats, squares: Floats, low: Floats, high: Floats) -> OutputScore:
         variances = np.maximum(squares - expected**2, 0.0)

@@ -13,7 +13,7 @@ from metricdp.exact.arrays import Floats
 from metricdp.policies.types._line import OnALine
 
 if TYPE_CHECKING:
-    from metricdp.estimates.laws import Outline
+    from metricdp.estimates.outline import Outline
 
 __all__ = ["noise_within"]
 

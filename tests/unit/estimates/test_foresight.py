@@ -78,8 +78,9 @@ def test_the_width_that_was_foreseen_is_the_width_that_is_found(released, questi
         for one, half in zip(row, halves, strict=True):
             apart = one.interval[1] - one.interval[0]
             width = getattr(apart, "days", apart)
+            # two scores have noise of their own, and so has how far they are apart
             assert 2 * half == pytest.approx(
-                width, rel=0.25, abs=2 if "median" in question or "born" in question else 0
+                width, rel=0.4 if one.conservative else 0.25, abs=2 if "median" in question or "born" in question else 0
             )
 
 

@@ -7,8 +7,9 @@ import pytest
 import metricdp as mdp
 from metricdp.errors import ArgumentError
 from metricdp.estimates import LogisticRegression, estimate
-from metricdp.estimates.laws import LineLaw, Outline
+from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.logistic import _stencils
+from metricdp.estimates.outline import Outline
 from metricdp.policies import Policy
 from metricdp.tables import sanitize
 

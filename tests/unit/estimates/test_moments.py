@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from metricdp.estimates.laws import LineLaw, Outline
+from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.moments import MomentScore
+from metricdp.estimates.outline import Outline
 from metricdp.policies import Policy
 
 ENTRIES = {
