@@ -64,10 +64,10 @@ def indicator(law: Any, mask: Booleans) -> SecretFunction:
     """1 where the mask holds; at a jump between two numbers, anything between its neighbours."""
     low, high = mask.astype(np.float64), mask.astype(np.float64)
     if isinstance(law, LineLaw) and law.edges is not None:
-        size = len(law.points)
-        for place in np.flatnonzero(law.edges[:size]):
-            beside = mask[max(0, place - 1) : min(size, place + 2)]
-            low[place], high[place] = float(beside.min()), float(beside.max())
+        size, padded = len(law.points), np.pad(mask[: len(law.points)], 1, mode="edge")
+        beside = np.stack([padded[:-2], padded[1:-1], padded[2:]])
+        jumps = np.asarray(law.edges)[:size]
+        low[:size][jumps], high[:size][jumps] = beside.min(axis=0)[jumps], beside.max(axis=0)[jumps]
     return SecretFunction(low, high)
 
 

@@ -6,6 +6,7 @@ It is built from the mechanism's own exact law, seen as floats: estimates rest o
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from metricdp.errors import TooLargeError
 from metricdp.estimates.deconvolution import FittedShares, iterative_bayesian_update
 from metricdp.estimates.edited_values import check_values
 from metricdp.estimates.fitting_region import FittingRegion
+from metricdp.estimates.line_cuts import line_ends, seen_enough
 from metricdp.estimates.noise_shape import is_geometric, noise_tail
 from metricdp.estimates.outline import Outline
 from metricdp.estimates.scores import ScorePath, inverse_of
@@ -193,9 +195,10 @@ class LineLaw(ColumnLaw):
         self.tail = noise_tail(self.noise)
         self.scale = max(self.width / 2, self.tail)
         self.is_geometric = is_geometric(self.noise)
-        self.ends = _ends(self.noise, outline, self)
+        self.ends = line_ends(self.noise, outline, self)
         self.is_lattice = self._is_lattice()
         self.tolerance = 0.05 / math.sqrt(max(rows, 100.0))
+        self.sample = outline.sample
         self.cuts = self._cuts(outline, thresholds, rows)
         self.points = self._points(thresholds)
         law = self._law()
@@ -245,7 +248,7 @@ class LineLaw(ColumnLaw):
         evenly = np.arange(fine[0], fine[1], step) if (fine[1] - fine[0]) / step <= 160 else np.zeros(0)
         wanted |= set(spread.tolist()) | set(evenly.tolist())
         cuts = np.array(sorted(cut for cut in wanted if first < cut <= last))
-        return _seen_enough(cuts, self.cells_of(outline.sample), rows, {self._cell(t) for t in thresholds})
+        return seen_enough(cuts, self.cells_of(outline.sample), rows, {self._cell(t) for t in thresholds})
 
     def _points(self, thresholds: Sequence[float]) -> Floats:
         low, high = self.ends
@@ -261,7 +264,7 @@ class LineLaw(ColumnLaw):
         # which is below exp(-distance to the next cut) / 2 in units of the scale.
         edges = np.unique((self.cuts - 0.5) * self.width + self.origin)
         offsets = [0.0]
-        while offsets[-1] < 12:
+        while offsets[-1] < _FAR:
             offsets.append(offsets[-1] + max(0.02, 4 * math.sqrt(self.tolerance)) * math.exp(offsets[-1] / 2))
         around = np.array(offsets) * self.scale
         found = np.unique(np.concatenate([(edges[:, None] + around).ravel(), (edges[:, None] - around).ravel()]))
@@ -271,9 +274,28 @@ class LineLaw(ColumnLaw):
         for point in found.tolist():
             if point - chosen[-1] >= gap:
                 chosen.append(point)
+        chosen += self._within_wide(edges, low, high)
         exact = [value for value in thresholds if low <= value <= high]
         beside = [value + side * gap / 8 for value in exact for side in (-1, 1) if low < value + side * gap / 8 < high]
         return np.unique(np.concatenate([chosen, [high], exact, beside]))
+
+    def _within_wide(self, edges: Floats, low: float, high: float) -> list[float]:
+        """Released numbers inside wide groups, as in long tails: there the counts do not tell where secrets lie."""
+        bounds = [low, *edges[(edges > low) & (edges < high)].tolist(), high]
+        found: list[float] = []
+        for first, last in itertools.pairwise(bounds):
+            room = _FAR * self.scale
+            if last - first > 2 * room:
+                inner = self.sample[(self.sample > first + room) & (self.sample < last - room)]
+                found += np.quantile(inner, np.linspace(0, 1, 9)).tolist() if len(inner) else []
+        return found
+
+    @cached_property
+    def released_means(self) -> Floats:
+        """The average of the released numbers of each group of outputs; not a number where none was seen."""
+        groups, size = np.searchsorted(self.cuts, self.cells_of(self.sample), side="right"), len(self.cuts) + 1
+        with np.errstate(invalid="ignore"):
+            return np.bincount(groups, self.sample, size) / np.bincount(groups, minlength=size)
 
     @cached_property
     def middles(self) -> Floats | None:
@@ -334,12 +356,20 @@ class LineLaw(ColumnLaw):
         return codes
 
     def _start(self) -> Floats:
-        """Evenly over the line, where points lie more closely in one place than in another."""
+        """Evenly over the line, though points lie more closely in some places; in wide groups as released."""
         if len(self.points) < 2:
             return super()._start()
         gaps = np.gradient(self.points)
         start = np.full(len(self.matrix), gaps.mean())
         start[: len(self.points)] = gaps
+        edges = (self.cuts - 0.5) * self.width + self.origin
+        groups = np.searchsorted(edges, self.points, side="right")
+        middles = (self.points[1:] + self.points[:-1]) / 2
+        near = np.bincount(np.searchsorted(middles, self.sample), minlength=len(self.points)) + 1e-3
+        for group in np.unique(groups):
+            inside = np.flatnonzero(groups == group)
+            if self.points[inside[-1]] - self.points[inside[0]] > _WIDE * self.scale:
+                start[inside] = start[inside].sum() * near[inside] / near[inside].sum()
         return start
 
     def label(self, value: float) -> Any:
@@ -349,32 +379,10 @@ class LineLaw(ColumnLaw):
         return int(value) if float(value).is_integer() and self.is_lattice else value
 
 
+_FAR, _WIDE = 12.0, 4.0
+"""So many scales from a cut the law hardly changes; groups that are so many wide tell little of what is in them."""
+
 _AROUND = (0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 13)
-
-
-def _ends(noise: Any, outline: Outline, law: LineLaw) -> tuple[float, float]:
-    """Between which numbers secrets lie: the bounds, or a little beyond what was seen."""
-    bounds = getattr(noise, "bounds", None)
-    if bounds is not None:
-        return float(bounds[0]) + law.origin, float(bounds[1]) + law.origin
-    if noise.end_cells is not None:
-        first, last = noise.end_cells
-        return first * law.width + law.origin, last * law.width + law.origin
-    room = 3 * law.scale + law.width
-    return outline.least - room, outline.greatest + room
-
-
-def _seen_enough(cuts: Floats, cells: Floats, rows: float, kept: set[float]) -> Floats:
-    """The cuts without those that leave a group with fewer than about ten rows; those at thresholds stay."""
-    below = np.searchsorted(np.sort(cells), cuts) * (rows / max(1, len(cells)))
-    chosen: list[float] = []
-    last = 0.0
-    for cut, seen in zip(cuts.tolist(), below.tolist(), strict=True):
-        at_threshold = cut in kept or cut - 1 in kept
-        if at_threshold or (seen - last >= 10 and rows - seen >= 10):
-            chosen.append(cut)
-            last = seen
-    return np.array(chosen) if chosen else cuts[:1]
 
 
 def as_number(value: Any) -> float:

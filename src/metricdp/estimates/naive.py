@@ -62,7 +62,9 @@ class NaiveRows:
                 inside &= outputs[self.counted.codes(name)]
                 law = self.counted.laws[name]
                 if not law.is_exact:
-                    like = law.matrix @ outputs
+                    named = np.flatnonzero(outputs)
+                    few = len(named) < len(outputs) / 2
+                    like = law.matrix[:, named].sum(axis=1) if few else law.matrix @ outputs
                     average = float(law.fitted.shares @ like)
                     kept *= float(law.fitted.shares @ like**2) / average if average else 0.0
             share = float(self.counted.tally.counts[inside].sum()) / rows
@@ -154,7 +156,7 @@ class Naive:
 
 
 def output_numbers(counted: Counted, name: str) -> Floats:
-    """The number that each output looks like: the middle of its group, or the end that it is clamped to."""
+    """The number that each output looks like: the average of those released in its group; its middle where none was."""
     law = counted.laws[name]
     if isinstance(law, KeptLaw | ListedLaw):
         return counted.numbers(name)
@@ -163,6 +165,7 @@ def output_numbers(counted: Counted, name: str) -> Floats:
     stops = np.concatenate([law.cuts - 1, [max(last, law.cuts[-1])]])
     seen = counted.outlines[name]
     middles = np.clip((starts + stops) / 2 * law.width + law.origin, seen.least, seen.greatest)
+    middles = np.where(np.isnan(law.released_means), middles, law.released_means)
     return np.append(middles, 0.0) if law.missing.any() else middles
 
 

@@ -87,7 +87,8 @@ def percentile(
     noise = tests.noise(points)
     made = LinearAnswer(value, least, most, noise, True, 0.0)
     label = day_of if name in linear.counted.days else None
-    found = naive.percentile(name, share) if rows is None else released_percentile(rows, share)
+    seen_alone = alone and isinstance(law, LineLaw) and law.counts[: len(law.cuts) + 1].any()
+    found = released_percentile(law.sample, share) if seen_alone else naive.percentile(name, share)
     unit = noise / tests.at(middle).noise if tests.at(middle).noise else 0.0  # what a share of the rows is in numbers
     spread = unit * math.sqrt(share * (1 - share) * naive.count(name)) / linear.rows
     extent = float(ends[0]), float(ends[1])
