@@ -14,12 +14,11 @@ from metricdp.errors import ArgumentError
 from metricdp.estimates.conditions import Product, SecretFunction, indicator, product_of
 from metricdp.estimates.honesty import notes_on
 from metricdp.estimates.known_counts import KNOWN, KnownCount, KnownCounts
-from metricdp.estimates.laws import LineLaw
 from metricdp.estimates.linear import LinearEstimator
 from metricdp.estimates.monomials import LinearAnswer, Monomial
 from metricdp.estimates.percentiles import percentile
 from metricdp.estimates.plan import Counted, presence_of
-from metricdp.estimates.results import AS_GOOD, Estimate, Truth, day_of, known
+from metricdp.estimates.results import AS_GOOD, TWO_SCORES, Estimate, Truth, day_of, known
 from metricdp.policies.sql.statements import Aggregate
 
 __all__ = ["GroupNumbers"]
@@ -219,8 +218,8 @@ class GroupNumbers:
             return KNOWN, found.biased
         if all(self.linear.is_exact(name) for name in columns):
             return "counted: these columns are released as they are", False
-        if found.biased and len(columns) == 1 and isinstance(self.counted.laws.get(columns[0]), LineLaw):
-            return "two scores, one never too low and one never too high on average: holds for every table", True
+        if found.by_two_scores:
+            return TWO_SCORES, True
         if found.biased:
             return "scores with bounded bias: holds for every table that fits the counts", True
         return "inversion of the noise, with its covariance", False

@@ -20,7 +20,7 @@ from metricdp.estimates.reach import agresti_coull, noise_reach, normal_reach, s
 from metricdp.estimates.results import Truth
 from metricdp.estimates.score_ends import are_shares, is_still, moved_by_one, rows_behind, score_ends
 from metricdp.estimates.scores import OutputScore
-from metricdp.estimates.two_ends import TwoEnds
+from metricdp.estimates.two_ends import TwoEnds, biased_line, scored_products
 from metricdp.exact.arrays import Floats
 
 __all__ = ["LinearEstimator"]
@@ -108,12 +108,21 @@ class LinearEstimator:
         columns |= {one.number for one in monomials if one.number is not None}
         if all(self.is_exact(name) for name in columns) and self.truth == "table":
             return LinearAnswer(mean, mean, mean, 0.0, False, 0.0, mean)
-        column = self._biased_line(monomials)
+        column = biased_line(self.counted, monomials, self.score)
         if column is not None:
             low, high = self._ends.of(column, monomials, sides)
             plain = mean - self._likely_bias(monomials)
             _, noise = self._reach(monomials, mean, variance, self.chance)
-            return LinearAnswer(min(max(plain, low), high), low, high, noise, True, math.sqrt(variance), plain)
+            return LinearAnswer(
+                min(max(plain, low), high), low, high, noise, True, math.sqrt(variance), plain, by_two_scores=True
+            )
+        products = scored_products(self.counted, monomials, self.score)
+        if products is not None:
+            low, high = self._ends.of_products(products, sides)
+            _, noise = self._reach(monomials, mean, variance, self.chance)
+            return LinearAnswer(
+                min(max(mean, low), high), low, high, noise, True, math.sqrt(variance), mean, by_two_scores=True
+            )
         low, middle, high = self._bias(monomials)
         biased = high > low
         chance = self.chance * (1 - _REGION_SHARE) if biased else self.chance
@@ -272,18 +281,6 @@ class LinearEstimator:
         return rows_behind(self.counted, monomials, self.weights)
 
     # What the counts cannot tell
-
-    def _biased_line(self, monomials: Sequence[Monomial]) -> str | None:
-        """The column of numbers that is asked about, where it is the only one and its scores have some bias."""
-        factors = [(name, factor) for one in monomials for name, factor in one.factors.items()]
-        names = {name for name, _ in factors}
-        if len(names) != 1 or any(one.number is not None for one in monomials):
-            return None
-        (name,) = names
-        law = self.counted.laws[name]
-        if not isinstance(law, LineLaw) or law.is_exact:
-            return None
-        return None if all(self.score(name, factor).unbiased for _, factor in factors) else name
 
     def _likely_bias(self, monomials: Sequence[Monomial]) -> float:
         """By how much the average score of a column is too high, if its fitted shares are right."""

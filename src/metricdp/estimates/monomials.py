@@ -38,6 +38,7 @@ class LinearAnswer:
         spread: the standard deviation of one row's score.
         by_scores: the value by the scores alone, which may be no share of a table.
         narrowed: whether counts that are known from elsewhere made it narrower.
+        by_two_scores: whether each end has a score of its own, so that the interval holds for every table.
     """
 
     value: float
@@ -48,3 +49,4 @@ class LinearAnswer:
     spread: float
     by_scores: float = math.nan
     narrowed: bool = False
+    by_two_scores: bool = False

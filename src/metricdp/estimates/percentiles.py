@@ -85,7 +85,7 @@ def percentile(
     elif isinstance(law, LineLaw) and not law.is_lattice:
         value = tests.between(middle)
     noise = tests.noise(points)
-    made = LinearAnswer(value, least, most, noise, True, 0.0)
+    made = LinearAnswer(value, least, most, noise, True, 0.0, by_two_scores=tests.at(middle).by_two_scores)
     label = day_of if name in linear.counted.days else None
     seen_alone = alone and isinstance(law, LineLaw) and law.counts[: len(law.cuts) + 1].any()
     found = released_percentile(law.sample, share) if seen_alone else naive.percentile(name, share)

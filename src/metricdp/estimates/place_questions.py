@@ -19,7 +19,7 @@ from metricdp.estimates.place_laws import Box, PlaceLaw, checked_boxes
 from metricdp.estimates.plan import Counted
 from metricdp.estimates.region_scores import MapScores, ProductSums
 from metricdp.estimates.released_table import ReleasedTable
-from metricdp.estimates.results import AS_GOOD, Estimate, Estimates, Truth, as_good
+from metricdp.estimates.results import AS_GOOD, TWO_SCORES, Estimate, Estimates, Truth, as_good
 from metricdp.estimates.tally import TallyBuilder
 from metricdp.exact.arrays import Booleans
 from metricdp.policies.types.place import Place
@@ -195,7 +195,7 @@ class _Asking:
         good = as_good(abs(naive - value), noise, self.confidence, naive_noise, (value, rows - value))
         if good:
             notes.append(AS_GOOD)
-        method = "two scores, one never too low and one never too high on average: holds for every table"
+        method = TWO_SCORES
         said = tuple(notes)
         ends = low, high
         return Estimate(value, ends, naive, self.confidence, noise, method, True, self.truth, said, int(rows), good)

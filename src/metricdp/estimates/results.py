@@ -15,12 +15,25 @@ from metricdp.errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["AS_GOOD", "CHOSEN", "ONE_ROW", "Estimate", "Estimates", "as_good", "check_asked", "day_of", "known"]
+__all__ = [
+    "AS_GOOD",
+    "CHOSEN",
+    "ONE_ROW",
+    "TWO_SCORES",
+    "Estimate",
+    "Estimates",
+    "as_good",
+    "check_asked",
+    "day_of",
+    "known",
+]
 
 Truth = Literal["table", "population"]
 Number = float | dt.date
 
 AS_GOOD = "The value as released is expected to be as good here: correcting adds no less error than it removes."
+
+TWO_SCORES = "two scores, one never too low and one never too high on average: holds for every table"
 
 ONE_ROW = "One row tells nothing of how far the values of the population are spread, and so nothing of their average."
 
