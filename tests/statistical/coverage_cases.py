@@ -24,7 +24,7 @@ from metricdp.tables import sanitize
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 SIZES = (1_000, 10_000, 100_000)
 DEAR = 8
-"""Questions that take seconds are asked of each table of so many."""
+"""Questions that take longer are asked of each table of so many."""
 HEALTH = ["good", "fair", "poor"]
 HOBBIES = ["chess", "golf", "jazz", "opera", "sailing"]
 HABITS = [0.5, 0.3, 0.15, 0.1, 0.02]
@@ -234,6 +234,11 @@ QUESTIONS = {
         DEAR,
         lambda t: (t["born"] < np.datetime64("1992-01-01")).sum(),
     ),
+    "count by a threshold and a category": (
+        "select count(*) where age >= 40 and health = 'good'",
+        DEAR,
+        lambda t: ((t["age"] >= 40) & (t["health"] == "good")).sum(),
+    ),
     "mean above a threshold": (
         "select avg(income) where age >= 40",
         DEAR,
@@ -357,7 +362,7 @@ def page(seconds, kept=None):
 Made by `make coverage`: tables are made, released and asked again and again, each time with new secrets and new noise,
 for ten minutes, or for longer with a file that keeps the counts. How often that is depends on the machine; few repeats
 tell little. In each cell: how many of the 95% intervals held the truth, of how many. A question with several answers
-counts each of them; one that takes seconds is asked of each {DEAR}th table only. At least 95% less three
+counts each of them; one that takes longer is asked of each {DEAR}th table only. At least 95% less three
 standard errors is wanted, corrected
 for the {cells} cells of this table; more than 97% is to be expected where the method is conservative, that is, where
 the interval covers what the counts cannot tell, too. See [the guide](guides/use-a-sanitized-table.md) and
