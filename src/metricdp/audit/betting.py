@@ -11,7 +11,8 @@ So the hits of E are coins that come up "x" with probability θ(s) at most, and 
 Somebody who bets on "x" at those odds cannot expect to gain. Two bets are made with parts of the confidence:
 
 - one on the number of x among the first N hits, N being planned before the first of them. It pays at that moment
-  alone, and is as sharp as the exact binomial test;
+  alone, and is as sharp as the exact binomial test. Where somebody wants to end as soon as a bound is reached, it is
+  parted into several, on the first N/4, N/2 and N hits, say, which share what it had;
 - a mixture of bets on many odds, whose wealth is a nonnegative supermartingale under H(s). It pays at any moment.
 
 H(s) is refuted where a bet has multiplied its stake by 1/alpha (Ville's inequality). The bound is the least s that
@@ -32,7 +33,7 @@ __all__ = ["Bet", "DeltaBet", "binomial_tail", "least_odds"]
 
 
 PLANNED, LATER, ANYTIME = 0.9, 0.05, 0.05
-"""How the confidence is shared: the planned number of hits, its doublings after it, the bets that pay at any moment."""
+"""How the confidence is shared: the planned looks, the doublings after them, the bets that pay at any moment."""
 
 _SLACK = 1e-6  # relative, on tail probabilities in floats: far above their error
 _FARTHEST = 60.0
@@ -106,13 +107,16 @@ class Bet:
 
     Attributes:
         alpha: the chance that the bound is ever above the truth.
-        horizon: the number of hits after which the planned bet pays.
+        horizon: the number of hits after which the last planned bet pays.
+        looks: how many are planned, each after twice as many hits as the one before it.
         favoured, others: hits so far that had the secret x, and x'.
     """
 
-    def __init__(self, alpha: float, horizon: int, centre: float = 0.0, spread: float = 1.0) -> None:
-        self.alpha = alpha
-        self.horizon = max(1, horizon)
+    def __init__(
+        self, alpha: float, horizon: int, centre: float = 0.0, spread: float = 1.0, looks: int = 1
+    ) -> None:
+        self.alpha, self.looks = alpha, looks
+        self.horizon = max(1 << (looks - 1), horizon)
         self.favoured = self.others = 0
         self._doublings = 0
         self._best = -math.inf
@@ -138,12 +142,13 @@ class Bet:
             self.favoured += favoured
             self.others += part.size - favoured
             if self.hits == self._next():
-                share = PLANNED if self._doublings == 0 else LATER / 2**self._doublings
+                later = self._doublings - self.looks + 1
+                share = PLANNED / self.looks if later <= 0 else LATER / 2**later
                 self._best = max(self._best, least_odds(self.favoured, self.hits, share * self.alpha))
                 self._doublings += 1
 
     def _next(self) -> int:
-        return self.horizon << self._doublings
+        return (self.horizon >> (self.looks - 1)) << self._doublings
 
     def least_log_odds(self) -> float:
         """The bound; it never falls."""

@@ -17,6 +17,8 @@ class Plan:
         refine: the share of calls for the choice of the threshold.
         teach: the most of them for it where the event is a weighted sum, whose weights are learned again.
         rounds: how many events may be tested, one after the other.
+        looks: how many moments of a test its bound is planned for, each after twice as many calls as the one before
+            it: several where the audit is to end as soon as it has shown enough.
         even: whether every round has the same number of calls; otherwise the first has all, unless it disappoints.
         machine: whether bits, digits and types of releases are looked at.
     """
@@ -26,6 +28,7 @@ class Plan:
     refine: float = 0.06
     teach: float = 0.25
     rounds: int = 5
+    looks: int = 1
     even: bool = False
     machine: bool = True
 

@@ -300,7 +300,7 @@ class Rounds:
         """Look inside the events that promise most."""
         if number or self.plan.even or self._past(0.5):
             return
-        goal, calls = self._goal(max(1, self._left()), 3.6), int(_ZOOM * self._left())
+        goal, calls = self._goal(max(1, self._left()), 3.6), int(_ZOOM * self._aim(self._left()))
         for candidate in self._worth(_REFINED):
             zoom(self, candidate.hunt, goal, calls, _LEVELS, _QUICK)
 
@@ -313,7 +313,15 @@ class Rounds:
             self._go_on()
 
     def _goal(self, calls: int, doubt: float) -> Goal:
-        return Goal(calls, self._delta, doubt, 0.3 - NormalDist().inv_cdf(PLANNED * self._alpha(0)))
+        return Goal(self._aim(calls), self._delta, doubt, 0.3 + self._errors(0))
+
+    def _aim(self, calls: int) -> int:
+        """The calls that an event is chosen for: those of the middle one of the looks that are planned."""
+        return max(1, calls >> self.plan.looks // 2)
+
+    def _errors(self, number: int) -> float:
+        """How many standard errors the bound of a test lies below what it looks like."""
+        return -NormalDist().inv_cdf(PLANNED / self.plan.looks * self._alpha(number))
 
     def _weight(self, candidate: Candidate) -> int:
         if candidate.cut.mirror is not None:
@@ -362,7 +370,18 @@ class Rounds:
         elif beside := next((found for c in others if (found := c.beside(swapped)) is not None), None):
             tests.append((beside[0], None, beside[1]))
         return [
-            Trial(pair, hunt.distance, event, mirror, cut, weight, self._alpha(number, place > 0), self._delta, calls)
+            Trial(
+                pair,
+                hunt.distance,
+                event,
+                mirror,
+                cut,
+                weight,
+                self._alpha(number, place > 0),
+                self._delta,
+                calls,
+                self.plan.looks,
+            )
             for place, (event, mirror, cut) in enumerate(tests)
         ]
 
@@ -377,7 +396,7 @@ class Rounds:
         """Whether another event promises more than this one can still give."""
         if number + 1 == self.plan.rounds:
             return False
-        errors, first, later = (-NormalDist().inv_cdf(PLANNED * self._alpha(each)) for each in (number, 0, number + 1))
+        errors, first, later = (self._errors(each) for each in (number, 0, number + 1))
         hoped = trial.estimate() + trial.error() * (1 - errors * math.sqrt(trial.calls / planned))
         best = -math.inf
         for hunt in self.hunts:

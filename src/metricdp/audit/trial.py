@@ -31,6 +31,7 @@ class Trial:
         alpha: the chance that the bound is ever above the truth.
         delta: of the promise.
         calls: calls that are planned.
+        looks: how many moments its bound is planned for.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Trial:
         alpha: float,
         delta: float,
         calls: float,
+        looks: int = 1,
     ) -> None:
         self.pair, self.distance, self.event, self.mirror, self.alpha = pair, distance, event, mirror, alpha
         self.share = weight / WHOLE
@@ -51,8 +53,9 @@ class Trial:
         self._delta = delta
         horizon = cut.horizon(self.share, calls)
         centre = math.log(cut.chance / cut.other) + self._offset
+        spread = 2 / math.sqrt(horizon)
         self.bet: Bet | DeltaBet = (
-            DeltaBet(alpha, self.share, delta) if delta else Bet(alpha, horizon, centre, 2 / math.sqrt(horizon))
+            DeltaBet(alpha, self.share, delta) if delta else Bet(alpha, horizon, centre, spread, looks)
         )
         self.calls = self.firsts = 0
         self._said = 0

@@ -23,6 +23,7 @@ _FEW_VALUES = 8
 _FEW_NAMES = 4
 _MOST_PATTERNS = 4096
 _FOR_VALUES = 5000
+_PIECE = 1 << 12  # rows at a time, so that what is computed of them stays near the processor
 
 
 def fit_patterns(views: Sequence[View], columns: Sequence[Floats], marks: Booleans) -> Patterns | None:
@@ -66,9 +67,13 @@ def _codes(points: NDArray[Any]) -> NDArray[np.int64]:
 
     Two patterns of some thousand have the same number with probability 2^-40 or so; a bound does not rest on it.
     """
-    bits = (np.asarray(points, dtype=np.float64) + 0.0).view(np.int64)  # -0.0 becomes 0.0
+    codes, weights = np.empty(len(points), dtype=np.int64), _odd(points.shape[1])
     with np.errstate(over="ignore"):
-        return np.asarray(bits @ _odd(bits.shape[1]))
+        for start in range(0, len(points), _PIECE):
+            part = slice(start, start + _PIECE)
+            bits = (np.asarray(points[part], dtype=np.float64) + 0.0).view(np.int64)  # -0.0 becomes 0.0
+            codes[part] = bits @ weights
+    return codes
 
 
 def _odd(size: int) -> NDArray[np.int64]:
@@ -94,12 +99,16 @@ class Patterns(Labels):
     parts: tuple[View, ...] = ()
     shares: tuple[dict[float, float], ...] = ()
 
-    def of(self, batch: Batch) -> Floats:
-        """The log-ratio of each release's pattern."""
-        codes = self.view.of(batch)
-        known = np.array(self.known)
-        places = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        return np.where(known[places] == codes, self.ratios[places], 0.0)
+    def places(self, batch: Batch) -> NDArray[np.intp]:
+        """Which of the known patterns each release has; their number for patterns that were not seen."""
+        codes, known = self.view.of(batch), np.array(self.known)
+        places = np.empty(len(codes), dtype=np.intp)
+        for start in range(0, len(codes), _PIECE):
+            part = codes[start : start + _PIECE]
+            found = np.minimum(np.searchsorted(known, part), len(known) - 1)
+            found[known.take(found) != part] = len(known)
+            places[start : start + _PIECE] = found
+        return places
 
     def event(self, threshold: float, high: bool) -> Event:
         """A set of points."""

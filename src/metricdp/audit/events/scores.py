@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from numpy.typing import NDArray
+
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.events.event import Event, above, below, intervals, labels
 from metricdp.audit.events.threshold import Goal, best_promise
@@ -161,7 +163,7 @@ class Labels:
     Attributes:
         known: the labels.
         ratios: for each.
-        counts: of x and of x', that the ratios come from, where they were counted.
+        counts: of x and of x', that the ratios come from, where they were counted; labels that were not seen come last.
     """
 
     view: View
@@ -175,14 +177,19 @@ class Labels:
 
     def of(self, batch: Batch) -> Floats:
         """The log-ratio of each release's label; 0 for labels that were not seen."""
+        return np.asarray(np.append(self.ratios, 0.0).take(self.places(batch)))
+
+    def places(self, batch: Batch) -> NDArray[np.intp]:
+        """Which of the known labels each release has; their number for labels that were not seen."""
         column = self.view.of(batch)
         if column.dtype == object:
-            table = dict(zip(self.known, self.ratios.tolist(), strict=True))
-            return np.array([table.get(label, 0.0) for label in column])
-        scores = np.zeros(len(column))
-        for label, ratio in zip(self.known, self.ratios, strict=True):
-            scores[column == label] = ratio
-        return scores
+            table = {label: place for place, label in enumerate(self.known)}
+            found = (table.get(label, len(self.known)) for label in column)
+            return np.fromiter(found, dtype=np.intp, count=len(column))
+        places = np.full(len(column), len(self.known), dtype=np.intp)
+        for place, label in enumerate(self.known):
+            places[column == label] = place
+        return places
 
     def event(self, threshold: float, high: bool) -> Event:
         """The labels beyond the threshold."""

@@ -62,6 +62,7 @@ class Candidate:
     _scores: list[Floats] = field(default_factory=list, repr=False)
     _labels: list[Booleans] = field(default_factory=list, repr=False)
     _lesson: Lesson | None = field(default=None, repr=False)
+    _counts: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def promise(self) -> float:
@@ -120,6 +121,11 @@ class Candidate:
 
     def add(self, batch: Batch, labels: Booleans) -> None:
         """Take more releases to choose the threshold on."""
+        if self._few is not None:
+            places, size = self._few.places(batch), len(self._few.known) + 1
+            counts = np.bincount(2 * places + labels, minlength=2 * size).reshape(size, 2).T[::-1]
+            self._counts = counts if self._counts is None else self._counts + counts
+            return
         self._scores.append(self.score.of(batch))
         self._labels.append(labels)
 
@@ -138,13 +144,13 @@ class Candidate:
 
     def again(self, goal: Goal) -> Candidate:
         """The same score, cut where the releases taken say."""
+        if self._few is not None and self._counts is not None:
+            return self._again_of_few(self._few, self._counts, goal)
         if not self._scores:
             return self
         scores, labels = np.concatenate(self._scores), np.concatenate(self._labels)
         self._scores, self._labels = [], []
         score = self.score
-        if isinstance(score, Labels) and len(score.known) <= FEW:
-            return self._few(score, scores, labels, goal)
         if isinstance(score, (CellScore, Labels)):  # the order of cells is learned again, on one half
             known = np.unique(score.ratios)
             half = len(scores) // 2
@@ -155,20 +161,18 @@ class Candidate:
         cut = best_cut(scores, labels, goal, score.both_sides, score.caution, score.hints)
         return self if cut is None else Candidate(self.hunt, score, cut)
 
-    def _few(self, score: Labels, scores: Floats, labels: Booleans, goal: Goal) -> Candidate:
-        """So few labels that all releases so far may choose their order, and the cut as well."""
-        known = np.unique(score.ratios)
-        counts = _counted(np.minimum(np.searchsorted(known, scores), len(known) - 1), labels, len(known))
-        if score.counts is not None:
-            counts = (counts[0] + score.counts[0], counts[1] + score.counts[1])
-        fresh = log_ratios(*shrunk(*counts))
-        cut = cut_of_cells(fresh, *counts, goal)
-        order = np.searchsorted(known, score.ratios)
-        score = replace(score, ratios=fresh[order], counts=None)
-        if len(np.unique(fresh)) == len(known):  # so that they can be told apart the next time
-            places = np.argsort(fresh)
-            score = replace(score, counts=(counts[0][places], counts[1][places]))
-        return self if cut is None else Candidate(self.hunt, score, cut)
+    @property
+    def _few(self) -> Labels | None:
+        """The score, where it has so few labels that all releases so far may choose their order, and the cut too."""
+        return self.score if isinstance(self.score, Labels) and len(self.score.known) <= FEW else None
+
+    def _again_of_few(self, score: Labels, counts: NDArray[np.int64], goal: Goal) -> Candidate:
+        more, less = (counts if score.counts is None else counts + np.stack(score.counts)).astype(np.float64)
+        if not (more.sum() and less.sum()):
+            return self
+        ratios = log_ratios(*shrunk(more[:-1], less[:-1]))
+        cut = cut_of_cells(ratios, more[:-1], less[:-1], goal, (int(more[-1]), int(less[-1])))
+        return self if cut is None else Candidate(self.hunt, replace(score, ratios=ratios, counts=(more, less)), cut)
 
 
 @dataclass(eq=False)
@@ -225,7 +229,7 @@ class Hunt:
         best = max(self.candidates, key=lambda candidate: candidate.promise, default=None)
         if best is None or not isinstance(best.score, Labels) or best.score.counts is None or self._goal is None:
             return math.inf
-        hoped = max(best.cut.promise + 2 * best.cut.error, hopes(*best.score.counts, self._goal))
+        hoped = max(best.cut.promise + 2 * best.cut.error, hopes(*(each[:-1] for each in best.score.counts), self._goal))
         return hoped / max(self.distance, 1e-9)
 
     @property

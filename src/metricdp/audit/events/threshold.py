@@ -195,8 +195,12 @@ def best_cut(
     return max(found, key=lambda cut: cut.promise, default=None)
 
 
-def cut_of_cells(values: Floats, more: Floats, less: Floats, goal: Goal) -> Cut | None:
+def cut_of_cells(
+    values: Floats, more: Floats, less: Floats, goal: Goal, others: tuple[int, int] = (0, 0)
+) -> Cut | None:
     """The best cut of a score that has few values, from how often each came from both secrets; None if there is none.
+
+    ``others`` says how many releases of both secrets had no value.
 
     >>> cut = cut_of_cells(np.array([0.0, 1.0]), np.array([100.0, 300.0]), np.array([300.0, 100.0]), Goal(1000))
     >>> cut.threshold, cut.mirror
@@ -204,7 +208,7 @@ def cut_of_cells(values: Floats, more: Floats, less: Floats, goal: Goal) -> Cut 
     """
     order = np.argsort(values)
     same = np.flatnonzero(np.diff(values[order], prepend=-math.inf))  # where a value begins
-    totals = (int(more.sum()), int(less.sum()))
+    totals = (int(more.sum()) + others[0], int(less.sum()) + others[1])
     if min(totals) == 0:
         return None
     level = values[order][same]

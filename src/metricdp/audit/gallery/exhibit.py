@@ -45,7 +45,7 @@ class Exhibit:
         """The mechanism as the audit calls it."""
         if self.single:
             return Calls(self.release, name=self.name, limit=0.25)
-        return Rows(self.release, name=self.name, guarantee=self.claim, block=1 << 13)
+        return Rows(self.release, name=self.name, guarantee=self.claim, block=1 << 15)
 
     def audit(self, samples: int | None = None, **options: Any) -> Evidence:
         """Audit it against its claim."""
