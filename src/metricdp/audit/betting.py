@@ -112,9 +112,7 @@ class Bet:
         favoured, others: hits so far that had the secret x, and x'.
     """
 
-    def __init__(
-        self, alpha: float, horizon: int, centre: float = 0.0, spread: float = 1.0, looks: int = 1
-    ) -> None:
+    def __init__(self, alpha: float, horizon: int, centre: float = 0.0, spread: float = 1.0, looks: int = 1) -> None:
         self.alpha, self.looks = alpha, looks
         self.horizon = max(1 << (looks - 1), horizon)
         self.favoured = self.others = 0

@@ -38,9 +38,10 @@ _REFINED = 3
 _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
 _FEWEST = 200  # releases of a pair to learn from at least
+_NEAR = 0.8  # of what the best family of scores promises, for another to be tried again while there are many pairs
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
-_MOST_REFINE = 3_000_000
+_MOST_REFINE, _MOST_COUNTED = 3_000_000, 10_000_000
 _ZOOM, _LEVELS = 0.06, 4  # the share of the calls that are left, for each look inside an event, and how many looks
 
 
@@ -186,7 +187,7 @@ class Rounds:
     def _search(self, number: int) -> None:
         """Draw releases of every pair, learn, and go on with the better half of the pairs."""
         share = self.plan.search / self.plan.rounds if self.plan.even else self._search_share()
-        budget = int(self._left() * share) if number == 0 or self.plan.even else 0
+        budget = int(self._aim(self._left()) * share) if number == 0 or self.plan.even else 0
         alive = [hunt for hunt in self.hunts if not hunt.given_up]
         if number and not self.plan.even:
             return
@@ -208,7 +209,7 @@ class Rounds:
                 self._learn(hunt, each if few else min(each, 2 * most), final, most, families)
                 if hunt.counts_all and not few and each > 2 * most:
                     self._learn(hunt, each - 2 * most, final, most, families)
-                elif rung and each > 4 * most and "rules" in families:
+                elif 2 * len(alive) <= len(self.hunts) + 1 and rung and each > 4 * most and "rules" in families:
                     zoom(self, hunt, self._goal(final, 3.2), (each - 2 * most) // 2, 2, most // 2)
                 if self._past(0.35):
                     return
@@ -217,10 +218,13 @@ class Rounds:
             if rung or number:
                 alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
 
-    def _promising(self, alive: Sequence[Hunt]) -> Sequence[str]:
-        """Sums alone, where they look best so far, since others cost much more; otherwise all families of scores."""
+    def _promising(self, alive: Sequence[Hunt]) -> Collection[str]:
+        """The families of scores that look best so far; sums alone, where they do, since others cost much more."""
         best = {name: max(hunt.by_family.get(name, -math.inf) for hunt in alive) for name in FAMILIES}
-        return ("linear",) if best["linear"] == max(best.values()) > 0 else FAMILIES
+        most = max(best.values())
+        if most <= 0:
+            return FAMILIES
+        return ("linear",) if best["linear"] == most else [name for name in FAMILIES if best[name] > _NEAR * most]
 
     def _learn(self, hunt: Hunt, calls: int, final: int, most: int, families: Collection[str]) -> None:
         """Draw releases of one pair, and learn from all it has."""
@@ -250,10 +254,12 @@ class Rounds:
 
     def _refine(self, number: int) -> None:
         """Choose the thresholds of the best pairs again, on new releases, with more of the less likely secret."""
-        left = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
         worth = self._worth(1 if number or self.plan.even else _REFINED)
         if not worth:
             return
+        cheap = all(candidate.hunt.counts_all for candidate in worth)  # to draw and to count is all there is to do
+        left = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
+        left = left if cheap else self._aim(left)
         best = worth
         cut = best[0].cut
         ratio = max(math.log(max(cut.chance, 1e-9) / max(cut.other, 1e-9)), 0.01)
@@ -264,7 +270,7 @@ class Rounds:
         share = min(max(known * len(worth) / max(left, 1), self.plan.refine / 2), most)
         if len(worth) == 1 and best[0].score.hints is not None:
             share = self.plan.refine / 2  # its thresholds are known
-        count = min(int(left * share / len(worth)), _MOST_REFINE)
+        count = min(int(left * share / len(worth)), _MOST_COUNTED if cheap else _MOST_REFINE)
         if self.time_limit is not None:
             count = min(count, int(0.1 * self.time_limit / len(worth) / 1e-6))
         if count < 500:
@@ -291,7 +297,7 @@ class Rounds:
                     break
             for rival in rivals:
                 rival.taught()
-            goal = replace(self._goal(max(1, left - count), 3.6), cells=160)
+            goal = replace(self._goal(max(1, left - count if self.plan.even else self._left()), 3.6), cells=160)
             hunt.candidates = [c for c in hunt.candidates if c not in rivals] + [
                 replace(rival.again(goal), refined=True) for rival in rivals
             ]
@@ -313,11 +319,12 @@ class Rounds:
             self._go_on()
 
     def _goal(self, calls: int, doubt: float) -> Goal:
-        return Goal(self._aim(calls), self._delta, doubt, 0.3 + self._errors(0))
+        middle = max(1, calls >> self.plan.looks // 2)  # of the looks that are planned
+        return Goal(middle, self._delta, doubt, 0.3 + self._errors(0))
 
     def _aim(self, calls: int) -> int:
-        """The calls that an event is chosen for: those of the middle one of the looks that are planned."""
-        return max(1, calls >> self.plan.looks // 2)
+        """The calls that a search is sized for: of several looks that are planned, those of an early one."""
+        return max(1, calls >> self.plan.looks // 2 + 1) if self.plan.looks > 1 else calls
 
     def _errors(self, number: int) -> float:
         """How many standard errors the bound of a test lies below what it looks like."""

@@ -229,7 +229,9 @@ class Hunt:
         best = max(self.candidates, key=lambda candidate: candidate.promise, default=None)
         if best is None or not isinstance(best.score, Labels) or best.score.counts is None or self._goal is None:
             return math.inf
-        hoped = max(best.cut.promise + 2 * best.cut.error, hopes(*(each[:-1] for each in best.score.counts), self._goal))
+        hoped = max(
+            best.cut.promise + 2 * best.cut.error, hopes(*(each[:-1] for each in best.score.counts), self._goal)
+        )
         return hoped / max(self.distance, 1e-9)
 
     @property
@@ -268,8 +270,11 @@ class Hunt:
         near = [view for view in views if view.near]
         views = [view for view in (*views, *residue_views(near, first, marks)) if self.machine or not view.machine]
         patterns = fit_patterns(near, [view.of(first) for view in near], marks)
+        words = label_views(first)
         if patterns is not None and len(patterns.known) <= _FEW_PATTERNS:
             views = []  # every function of the release is a function of its pattern
+        elif _few_numbers(first):
+            views, words = [], [replace(near[0], column=_whole, number=False), *words]
         self.counts_all = not views  # patterns and labels alone are quickly counted
         if set(families) == {"linear"}:
             views = [view for view in views if view.near]
@@ -278,7 +283,7 @@ class Hunt:
         views, columns = [views[place] for place in keep], [columns[place] for place in keep]
         simple = set(families) != {"linear"} or len(views) < 2
         scores, ranked, seen = fit_simple(
-            views if simple else [], label_views(first), columns if simple else [], first, marks, inner
+            views if simple else [], words, columns if simple else [], first, marks, inner
         )
         self.looked_at += seen
         scores += [] if patterns is None else [patterns]
@@ -388,6 +393,19 @@ def _counted(places: NDArray[np.intp], labels: Booleans, size: int) -> tuple[Flo
     """How many releases of each secret have each place."""
     more = np.bincount(places[labels], minlength=size).astype(np.float64)
     return more, np.bincount(places[~labels], minlength=size).astype(np.float64)
+
+
+def _few_numbers(batch: Batch) -> bool:
+    """Whether releases are whole numbers or booleans, one each, and of few kinds."""
+    releases = batch.releases
+    if not isinstance(releases, np.ndarray) or releases.ndim != 1 or releases.dtype.kind not in "biu":
+        return False
+    return len(np.unique(releases)) <= _FEW_PATTERNS
+
+
+def _whole(batch: Batch) -> NDArray[Any]:
+    """Whole numbers as they were released."""
+    return np.asarray(batch.releases)
 
 
 def _constant(column: Floats) -> bool:

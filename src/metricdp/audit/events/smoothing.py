@@ -39,11 +39,13 @@ def smoothed(more: Floats, less: Floats) -> tuple[Floats, Floats]:
 
 
 def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
-    """The counts of two secrets in a few cells, with log-ratios drawn towards none; each cell keeps its sum.
+    """The counts of two secrets in a few cells, with log-ratios drawn towards each other; each cell keeps its sum.
 
-    The true log-ratios are taken for draws from a normal law around 0, whose spread τ explains the counts best: a ratio
-    with standard error σ is multiplied by τ²/(τ² + σ²). One of k cells may be of another kind, as a rare cell is beside
-    a common one that hides nothing: with odds of 1 : k before it was seen, its ratio is a draw from a wide law instead.
+    The sizes of the true log-ratios are taken for draws from a normal law around c, whose spread τ explains the counts
+    best: a size with standard error σ keeps the part τ²/(τ² + σ²) of how far it is from c. That centre is 0, unless one
+    size for all explains the counts much better, as where noise has the same ratio everywhere. One of k cells may be of
+    another kind, as a rare cell is beside a common one that hides nothing: with odds of 1 : k before it was seen, its
+    ratio is a draw from a wide law instead.
 
     >>> more, less = shrunk(np.array([900.0, 3.0]), np.array([700.0, 1.0]))
     >>> bool(more[1] < 3)
@@ -52,16 +54,29 @@ def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
     totals = more.sum(), less.sum()
     ratios = np.log((more + 0.5) / (totals[0] + 1)) - np.log((less + 0.5) / (totals[1] + 1))
     variance = 1 / (more + 0.5) + 1 / (less + 0.5)
-    spreads = np.logspace(-3, 1.5, 40)[:, None] ** 2
-    likelihood = _likely(ratios, spreads + variance).sum(axis=1)
-    spread = float(spreads[int(np.argmax(likelihood)), 0])
-    against = _likely(ratios, spread + variance) - _likely(ratios, _WIDE**2 + variance)
+    sizes = np.abs(ratios)
+    centre, spread = _spread_of(sizes, variance)
+    against = _likely(sizes - centre, spread + variance) - _likely(ratios, _WIDE**2 + variance)
     odd = 1 / (1 + len(ratios) * np.exp(np.clip(against, -40, 40)))
-    kept = (1 - odd) * spread / (spread + variance) + odd * _WIDE**2 / (_WIDE**2 + variance)
-    drawn = ratios * kept + math.log((totals[0] + 1) / (totals[1] + 1))
+    usual = centre + (sizes - centre) * spread / (spread + variance)
+    likely = (1 - odd) * usual + odd * sizes * _WIDE**2 / (_WIDE**2 + variance)
+    drawn = np.sign(ratios) * likely + math.log((totals[0] + 1) / (totals[1] + 1))
     chance = 1 / (1 + np.exp(-np.clip(drawn, -40, 40)))
     total = more + less
     return total * chance, total * (1 - chance)
+
+
+def _spread_of(sizes: Floats, variance: Floats) -> tuple[float, float]:
+    """The centre of the sizes of log-ratios, and their variance around it."""
+    spreads = np.logspace(-3, 1.5, 40)[:, None] ** 2
+    weights = 1 / (spreads + variance)
+    centres = (weights * sizes).sum(axis=1, keepdims=True) / weights.sum(axis=1, keepdims=True)
+    around_none = _likely(sizes, spreads + variance).sum(axis=1)
+    around_one = _likely(sizes - centres, spreads + variance).sum(axis=1) - math.log(len(sizes))
+    none, one = int(np.argmax(around_none)), int(np.argmax(around_one))
+    if around_one[one] > around_none[none]:
+        return float(centres[one, 0]), float(spreads[one, 0])
+    return 0.0, float(spreads[none, 0])
 
 
 def _likely(values: Floats, variance: Floats) -> Floats:
