@@ -10,7 +10,7 @@
 DP-Sniper's numbers are those of its authors' reference results (logistic regression, confidence 0.9, 2 * 10^8 final
 draws on all cores of their machine): the lower bound, and the seconds of search and final estimate together. They are
 printed, not measured here. Ours are measured here, search included, with one process: how long it takes until the bound
-is theirs, which may be asked at any moment, since our bounds stand whenever an audit stops. The bounds at 0.9 and 0.999 leave
+is theirs. One may look at any moment, since our bounds stand whenever an audit stops. The bounds at 0.9 and 0.999 leave
 bits and digits of floats out of sight, as DP-Sniper's features do; --machine looks at them too.
 
 What is said of peers is what was found by this program with the version that is named: the claim, the pair, the event.

@@ -6,6 +6,7 @@ confidence whenever one stops. It proves nothing from above: `metricdp.channels.
 
 from metricdp.audit.audit import audit
 from metricdp.audit.boxes.box import Box, Failure, one_at_a_time, rows
+from metricdp.audit.boxes.followed import followed
 from metricdp.audit.boxes.program import Program
 from metricdp.audit.boxes.samples import Samples
 from metricdp.audit.events.event import Event
@@ -22,6 +23,7 @@ __all__ = [
     "Searched",
     "Tested",
     "audit",
+    "followed",
     "one_at_a_time",
     "rows",
 ]

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from metricdp.audit.boxes.box import Box, Failure, Rows
+from metricdp.audit.boxes.followed import Followed
+from metricdp.audit.coins import WHOLE, coins
 from metricdp.audit.events.machine import lowest_bit
 from metricdp.audit.events.points import as_points
 from metricdp.exact.arrays import Floats
 
 __all__ = ["ATTACKS", "Attack", "attack"]
+
+_SURELY = 6.0  # standard errors, which chance gives once in 10^9 times
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,33 @@ def north_south(box: Box, pair: tuple[Any, Any], samples: tuple[list[Any], ...])
     return seen, words, (columns[0][:, 0].tolist(), columns[0][:, 1].tolist())
 
 
+def told_later(box: Box, pair: tuple[Any, Any], samples: tuple[list[Any], ...]) -> Found:
+    """Whether the release after a secret tells it, though its own secret is always the same."""
+    size = min(len(sample) for sample in samples)
+    labels = coins(size, WHOLE // 2)
+    batch = Followed(box).draw(pair, labels)
+    labels = labels[: len(batch)]
+    points = as_points(batch.releases)
+    if points is None or min(np.count_nonzero(labels), np.count_nonzero(~labels)) < 50:
+        return None
+    later = points[:, points.shape[1] // 2 :]
+    # ranks: how often a release after x exceeds one after x', in standard errors of what it is by chance
+    more, less = int(np.count_nonzero(labels)), int(np.count_nonzero(~labels))
+    errors = [
+        abs(_ranks(column)[labels].sum() - more * (more + less + 1) / 2)
+        / math.sqrt(more * less * (more + less + 1) / 12)
+        for column in later.T
+    ]
+    words = f"the next release, of one and the same secret, differs by {max(errors):.1f} standard errors"
+    return max(errors) > _SURELY, words, (later[labels, 0].tolist(), later[~labels, 0].tolist())
+
+
+def _ranks(column: Floats) -> Floats:
+    """Places in order, and for equal numbers the middle of theirs."""
+    _, places, counts = np.unique(column, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places])
+
+
 ATTACKS: dict[str, tuple[str, Callable[[Box, tuple[Any, Any], tuple[list[Any], ...]], Found]]] = {
     "low bits": ("Mironov, On significance of the least significant bits for differential privacy, CCS 2012", low_bits),
     "precision": (
@@ -238,5 +269,6 @@ ATTACKS: dict[str, tuple[str, Callable[[Box, tuple[Any, Any], tuple[list[Any], .
     ),
     "an epsilon of the secret's own": ("", own_epsilon),
     "north-south shrinkage": ("", north_south),
+    "told by the next release": ("", told_later),
 }
 """By name: a paper that describes such an attack, empty where none is named, and the attack."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metricdp.audit.betting import Bet, DeltaBet, binomial_tail, least_odds
+from metricdp.audit.betting import PLANNED, Bet, DeltaBet, binomial_tail, least_odds
 from metricdp.audit.coins import WHOLE, coins, weight_for
 
 
@@ -49,13 +49,14 @@ def worst_moment(bet, labels, truth):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("looks", [1, 4])
 @pytest.mark.parametrize("odds", [-1.0, 0.3, 2.0])
-def test_a_bound_is_rarely_ever_above_the_truth(odds):
+def test_a_bound_is_rarely_ever_above_the_truth(odds, looks):
     """Two hundred streams, watched all the time: no more than alpha of them, and three standard errors."""
     generator = np.random.default_rng(7)
     runs, alpha = 200, 0.1
     wrong = sum(
-        worst_moment(Bet(alpha, 250, odds, 0.2), generator.random(600) < 1 / (1 + math.exp(-odds)), odds)
+        worst_moment(Bet(alpha, 250, odds, 0.2, looks), generator.random(600) < 1 / (1 + math.exp(-odds)), odds)
         for _ in range(runs)
     )
     assert wrong / runs <= alpha + 3 * math.sqrt(alpha * (1 - alpha) / runs)
@@ -84,6 +85,17 @@ def test_order_within_the_planned_number_does_not_matter_and_beyond_it_does():
         two.add(part)
     assert (one.favoured, one.others) == (two.favoured, two.others) == (100, 50)
     assert one.least_log_odds() == pytest.approx(two.least_log_odds())
+
+
+def test_several_looks_share_the_confidence_of_one_and_say_something_early():
+    labels = np.r_[np.ones(900, dtype=bool), np.zeros(100, dtype=bool)]
+    labels = np.random.default_rng(1).permutation(labels)
+    early = Bet(0.1, 4000, looks=3)
+    early.add(labels)
+    assert early.least_log_odds() == pytest.approx(least_odds(900, 1000, PLANNED / 3 * 0.1), abs=1e-9)
+    late = Bet(0.1, 4000)
+    late.add(labels)
+    assert late.least_log_odds() < early.least_log_odds(), "one look has not come yet, and bets at any moment have less"
 
 
 def test_a_bound_never_falls():

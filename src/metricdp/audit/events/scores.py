@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from metricdp.audit.boxes.box import Batch

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from metricdp.audit.boxes.box import Box, Calls, Rows
+from metricdp.audit.boxes.followed import Followed
 from metricdp.audit.evidence import Evidence
 from metricdp.metrics import Guarantee, Metric
 
@@ -29,6 +30,7 @@ class Exhibit:
         single: whether ``release`` takes one secret.
         events: events that the audit is to look at besides its own.
         samples: releases that suffice to see the fault.
+        remembers: whether the fault is in what a call leaves behind: then two calls are looked at as one.
     """
 
     name: str
@@ -40,9 +42,13 @@ class Exhibit:
     single: bool = False
     events: tuple[Any, ...] = ()
     samples: int = 40_000
+    remembers: bool = False
 
     def box(self) -> Box:
         """The mechanism as the audit calls it."""
+        return Followed(self._box()) if self.remembers else self._box()
+
+    def _box(self) -> Box:
         if self.single:
             return Calls(self.release, name=self.name, limit=0.25)
         return Rows(self.release, name=self.name, guarantee=self.claim, block=1 << 15)
@@ -78,6 +84,7 @@ class Register:
         events: tuple[Any, ...] = (),
         samples: int | None = None,
         grid: float | None = None,
+        remembers: bool = False,
     ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
         """Put a mechanism on show."""
         promise = claim if isinstance(claim, Guarantee) else Guarantee(claim)
@@ -85,7 +92,7 @@ class Register:
         def add(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
             shown = release if single or not self.grid else _Rounded(release, grid or self.grid)
             wanted = samples or (6_000 if single else 40_000)
-            self.exhibits.append(Exhibit(name, fault, seen, promise, pairs, shown, single, events, wanted))
+            self.exhibits.append(Exhibit(name, fault, seen, promise, pairs, shown, single, events, wanted, remembers))
             return release
 
         return add

@@ -300,3 +300,27 @@ def quoting(secret: float) -> float:
 def rare_no(secret: float) -> bool:
     """The common answer tells nothing."""
     return bool(secret or uniform(1)[0] > 0.05)
+
+
+class Smoothed:
+    """A number with noise, moved by half of the secret before it."""
+
+    def __init__(self) -> None:
+        self._before = 0.0
+
+    def __call__(self, secret: float) -> float:
+        """A running mean that is taken before the noise."""
+        moved, self._before = secret + self._before / 2, secret
+        return round(float(moved + laplace(1.0, 1)[0]) * 64) / 64
+
+
+broken(
+    "tells the secret before",
+    absolute(),
+    (0.0, 1.0),
+    single=True,
+    remembers=True,
+    fault="secrets are smoothed over time before the noise: the next release tells half of this one again",
+    seen="exponential smoothing of sensor readings",
+    samples=40_000,
+)(Smoothed())
