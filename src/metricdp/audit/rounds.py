@@ -324,7 +324,7 @@ class Rounds:
 
     def _aim(self, calls: int) -> int:
         """The calls that a search is sized for: of several looks that are planned, those of an early one."""
-        return max(1, calls >> self.plan.looks // 2 + 1) if self.plan.looks > 1 else calls
+        return max(1, calls >> self.plan.looks // 2 + 1) if self.plan.looks > 1 and not self.plan.even else calls
 
     def _errors(self, number: int) -> float:
         """How many standard errors the bound of a test lies below what it looks like."""
