@@ -83,6 +83,8 @@ class Rounds:
             self._probe()
             for number in range(self.plan.rounds):
                 self._search(number)
+                if number == 0 and self._chosen() is None:
+                    self._search_on()
                 self._refine(number)
                 self._zoom(number)
                 candidate = self._chosen()
@@ -217,6 +219,13 @@ class Rounds:
             alive = [hunt for hunt in alive if hunt.may_promise >= best]
             if rung or number:
                 alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
+
+    def _search_on(self) -> None:
+        """Nothing was found: what tells the secrets apart may be rare, so half of the calls that are left look for it."""
+        count = self._left() // 2
+        for hunt in self.hunts[: max(1, count // _FEWEST)]:
+            most = _LAST * self.plan.most_search if hunt.counts_all else 2 * MOST_LEARNED
+            self._learn(hunt, min(count // len(self.hunts), most), count, MOST_LEARNED, FAMILIES)
 
     def _promising(self, alive: Sequence[Hunt]) -> Collection[str]:
         """The families of scores that look best so far; sums alone, where they do, since others cost much more."""

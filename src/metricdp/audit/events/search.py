@@ -258,7 +258,7 @@ class Hunt:
             most: releases to learn from at most.
             families: the scores to try, by what ``by_family`` calls them.
         """
-        self._goal = goal
+        self._goal, self.constant, self.note = goal, False, ""
         batch, labels = self._together()
         size = len(batch)
         half = min(size // 2, most)
