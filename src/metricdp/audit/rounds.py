@@ -31,7 +31,7 @@ __all__ = ["Progress", "Rounds"]
 
 Progress = Callable[[int, int, float], object]
 
-_PROBE = 16
+_PROBE, _FIRST = 16, 2
 _PROBES = 64
 _LONGEST_TOLD = 120  # characters of what an error says
 _REFINED = 3
@@ -159,7 +159,8 @@ class Rounds:
         for hunt in self.hunts[: max(1, min(8, self._left() // (8 * _PROBE)))]:
             failed: set[bool] = set()
             for _ in range(_PROBES):
-                batch, labels = self._draw(hunt.pair, min(_PROBE, max(1, self._left())), WHOLE // 2)
+                count = _FIRST if self.time_limit is not None and not self.calls else _PROBE
+                batch, labels = self._draw(hunt.pair, min(count, max(1, self._left())), WHOLE // 2)
                 hunt.add(batch, labels)
                 for release, label in zip(batch.releases, labels.tolist(), strict=True):
                     if isinstance(release, Failure):
@@ -221,7 +222,7 @@ class Rounds:
                 alive = sorted(alive, key=lambda hunt: -hunt.promise)[: max(1, (len(alive) + 1) // 2)]
 
     def _search_on(self) -> None:
-        """Nothing was found: what tells the secrets apart may be rare, so half of the calls that are left look for it."""
+        """Where nothing was found, what tells the secrets apart may be rare: half of what is left looks for it."""
         count = self._left() // 2
         for hunt in self.hunts[: max(1, count // _FEWEST)]:
             most = _LAST * self.plan.most_search if hunt.counts_all else 2 * MOST_LEARNED
@@ -367,7 +368,11 @@ class Rounds:
             due = [each.take(batch, labels) for each in trials]
             if any(due):
                 self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
-                if not self.plan.even and trial.calls > planned // 4 and self._disappoints(number, trial, planned):
+                if (
+                    not self.plan.even
+                    and trial.calls > planned >> max(2, self.plan.looks - 1)
+                    and self._disappoints(number, trial, planned)
+                ):
                     return True
             self._go_on()
             possible = trial.calls + self._left()

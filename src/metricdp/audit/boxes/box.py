@@ -272,6 +272,8 @@ def _name(function: Any) -> str:
 
 def check_pair(pair: Any) -> tuple[Any, Any]:
     """Two secrets."""
+    if isinstance(pair, np.ndarray):
+        pair = pair.tolist()
     if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
         raise ArgumentError("a pair is two secrets, such as (0.0, 1.0)")
     return pair[0], pair[1]

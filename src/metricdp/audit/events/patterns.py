@@ -22,7 +22,7 @@ __all__ = ["Patterns", "fit_patterns"]
 _FEW_VALUES = 8
 _FEW_NAMES = 4
 _MOST_PATTERNS = 4096
-_FOR_VALUES = 5000
+_FOR_VALUES, _FOR_PATTERNS = 5000, 20_000
 _PIECE = 1 << 12  # rows at a time, so that what is computed of them stays near the processor
 
 
@@ -37,6 +37,8 @@ def fit_patterns(views: Sequence[View], columns: Sequence[Floats], marks: Boolea
     if len(views) < 2 or any(len(np.unique(column[:_FOR_VALUES])) > _FEW_VALUES for column in columns):
         return None
     points = np.stack(columns, axis=1)
+    if len(np.unique(_codes(points[:_FOR_PATTERNS]))) > _MOST_PATTERNS:
+        return None
     codes = _codes(points)
     known, first, places = np.unique(codes, return_index=True, return_inverse=True)
     if len(known) > _MOST_PATTERNS:

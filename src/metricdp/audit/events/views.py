@@ -174,7 +174,7 @@ def _nearer(size: int, pair: tuple[Any, Any], kind: str) -> list[View]:
         ) -> Floats:  # to nine digits, so that it is about the numbers and not about their floats
             points = points_of(batch, size)
             points = points if kept.size == size else points[:, kept]
-            return np.asarray(np.rint((_norms(points - two, order) - _norms(points - one, order)) * 1e9) / 1e9)
+            return np.asarray(np.rint((_norms(points, two, order) - _norms(points, one, order)) * 1e9) / 1e9)
 
         return column
 
@@ -186,7 +186,7 @@ def _nearer(size: int, pair: tuple[Any, Any], kind: str) -> list[View]:
                 f"np.rint((np.linalg.norm(np.asarray(z) - y, {_order(order)}) - "
                 f"np.linalg.norm(np.asarray(z) - x, {_order(order)})) * 1e9) / 1e9",
                 nearer(order),
-                hints=_sides(float(_norms((first - second)[None, :], order)[0])) if kind == own else None,
+                hints=_sides(float(_norms(first[None, :], second, order)[0])) if kind == own else None,
             )
         )
     views.append(
@@ -196,8 +196,8 @@ def _nearer(size: int, pair: tuple[Any, Any], kind: str) -> list[View]:
             lambda batch: (
                 np.rint(
                     (
-                        _norms(np.diff(points_of(batch, size), prepend=0, axis=1) - second, 1)
-                        - _norms(np.diff(points_of(batch, size), prepend=0, axis=1) - first, 1)
+                        _norms(np.diff(points_of(batch, size), prepend=0, axis=1), second, 1)
+                        - _norms(np.diff(points_of(batch, size), prepend=0, axis=1), first, 1)
                     )
                     * 1e9
                 )
@@ -217,13 +217,18 @@ def _order(order: float) -> str:
     return "np.inf" if np.isinf(order) else f"{order:.0f}"
 
 
-def _norms(points: Floats, order: float) -> Floats:
-    sizes = np.abs(points)
-    if order == 1:
-        return np.asarray(sizes.sum(axis=1))
-    if order == 2:
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", points, points)))
-    return np.asarray(sizes.max(axis=1))
+def _norms(points: Floats, centre: Floats, order: float) -> Floats:
+    """How far points are from a centre; column by column, which is many times as quick as row by row."""
+    found = np.zeros(len(points))
+    for column, middle in zip(points.T, centre, strict=True):
+        size = column - middle
+        if order == 2:
+            found += size * size
+        elif order == 1:
+            found += np.abs(size, out=size)
+        else:
+            np.maximum(found, np.abs(size, out=size), out=found)
+    return np.sqrt(found) if order == 2 else found
 
 
 def _by_metric(points: Floats, pair: tuple[Any, Any], metric: Metric | None) -> list[View]:
