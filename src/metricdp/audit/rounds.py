@@ -10,30 +10,27 @@ from statistics import NormalDist
 from typing import Any
 
 from metricdp.audit.betting import PLANNED
-from metricdp.audit.boxes.box import Batch, Box, Failure
+from metricdp.audit.boxes.box import Batch, Box
 from metricdp.audit.coins import WHOLE, coins, weight_for
 from metricdp.audit.conclusion import conclude
+from metricdp.audit.events.candidate import Candidate
 from metricdp.audit.events.linear import Linear
-from metricdp.audit.events.search import FAMILIES, MOST_LEARNED, Candidate, Hunt
+from metricdp.audit.events.search import FAMILIES, MOST_LEARNED, Hunt
 from metricdp.audit.events.threshold import Goal
 from metricdp.audit.evidence import Evidence
 from metricdp.audit.pace import keep_memory
 from metricdp.audit.pairs import Apart
 from metricdp.audit.plan import Plan, spent
+from metricdp.audit.probe import probe
 from metricdp.audit.trial import Trial, scale_of
 from metricdp.audit.zoom import zoom
-from metricdp.errors import ArgumentError
 from metricdp.exact.arrays import Booleans
 from metricdp.metrics import Guarantee
-from metricdp.visible import visible
 
 __all__ = ["Progress", "Rounds"]
 
 Progress = Callable[[int, int, float], object]
 
-_PROBE, _FIRST = 16, 2
-_PROBES = 64
-_LONGEST_TOLD = 120  # characters of what an error says
 _REFINED = 3
 _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
@@ -80,7 +77,7 @@ class Rounds:
             Hunt(pair, distance, self.promise, given, timed, self.plan.machine) for pair, distance in self.pairs
         ]
         try:
-            self._probe()
+            probe(self)
             for number in range(self.plan.rounds):
                 self._search(number)
                 if number == 0 and self._chosen() is None:
@@ -104,21 +101,22 @@ class Rounds:
 
     # Draws
 
-    def _left(self) -> int:
+    def left(self) -> int:
         """How many calls are left, by number and by time."""
         left = 10**12 if self.samples is None else self.samples - self.calls
         if self.time_limit is not None and self.calls:
-            left = min(left, int(self._seconds_left() / (self.pace + self.overhead)))
+            left = min(left, int(self.seconds_left() / (self.pace + self.overhead)))
         return max(0, left)
 
     def _past(self, share: float) -> bool:
         """Whether so much of the time is over."""
-        return self.time_limit is not None and self._seconds_left() < (1 - share) * self.time_limit
+        return self.time_limit is not None and self.seconds_left() < (1 - share) * self.time_limit
 
-    def _seconds_left(self) -> float:
+    def seconds_left(self) -> float:
+        """How much of the time is left; infinite without a limit."""
         return math.inf if self.time_limit is None else self.time_limit - (time.perf_counter() - self.start)
 
-    def _draw(self, pair: tuple[Any, Any], count: int, weight: int) -> tuple[Batch, Booleans]:
+    def draw(self, pair: tuple[Any, Any], count: int, weight: int) -> tuple[Batch, Booleans]:
         """Releases in random order, and which had the first secret."""
         labels = coins(count, weight)
         begin = time.perf_counter()
@@ -129,68 +127,30 @@ class Rounds:
             self.pace = pace if len(batch) > 2 * self.largest else 0.9 * self.pace + 0.1 * pace
             self.largest = max(self.largest, len(batch))
         if len(batch) == 0 or batch.interrupted or batch.exhausted:
-            self._after = "Ctrl-C" if batch.interrupted else "the samples were used up"
+            self.after = "Ctrl-C" if batch.interrupted else "the samples were used up"
             if len(batch) == 0:
-                raise _Stop(self._after)
+                raise _Stop(self.after)
         return batch, labels[: len(batch)]
 
-    _after: str | None = None
+    after: str | None = None
     _recent: Batch | None = None
 
-    def _go_on(self) -> None:
+    def go_on(self) -> None:
         """Say how far things are; end where it is time."""
-        if self._after is not None:
-            raise _Stop(self._after)
-        planned = self.calls + self._left()
+        if self.after is not None:
+            raise _Stop(self.after)
+        planned = self.calls + self.left()
         if self.progress is not None and self.progress(self.calls, planned, self.bound) is True:
             raise _Stop("progress said so")
-        if self._seconds_left() <= 0:
+        if self.seconds_left() <= 0:
             raise _Stop("the time was up")
-
-    def _probe(self) -> None:
-        """A few calls, to see whether the box works at all, and how quick it is.
-
-        A program ends at the first secret that it fails on, so one draw may have asked for one secret only. It is
-        drawn again until a release came, or both secrets have failed.
-        """
-        failures: set[str] = set()
-        said: set[str] = set()
-        fine = False
-        for hunt in self.hunts[: max(1, min(8, self._left() // (8 * _PROBE)))]:
-            failed: set[bool] = set()
-            for _ in range(_PROBES):
-                count = _FIRST if self.time_limit is not None and not self.calls else _PROBE
-                batch, labels = self._draw(hunt.pair, min(count, max(1, self._left())), WHOLE // 2)
-                hunt.add(batch, labels)
-                for release, label in zip(batch.releases, labels.tolist(), strict=True):
-                    if isinstance(release, Failure):
-                        failures.add(release.words)
-                        said |= {release.message} - {""}
-                        failed.add(label)
-                    else:
-                        fine = True
-                if fine or self._seconds_left() > 0 or self._after is not None:
-                    self._go_on()
-                if fine or len(failed) == 2 or self._seconds_left() <= 0:
-                    break
-            if self._seconds_left() <= 0:
-                break
-        if fine and self.time_limit is not None and self.box.block > 1 << 14:  # how quick many at once are
-            self.hunts[0].add(*self._draw(self.hunts[0].pair, min(1 << 14, 1 + self._left() // 20), WHOLE // 2))
-            self._go_on()
-        if not fine:
-            raise ArgumentError(
-                f"{self.box.name} {' or '.join(sorted(failures))} on every call: there is nothing to test"
-                + (f"; it says: {visible(min(said), _LONGEST_TOLD)}" if said else "")
-            )
-        self._go_on()
 
     # Search
 
     def _search(self, number: int) -> None:
         """Draw releases of every pair, learn, and go on with the better half of the pairs."""
         share = self.plan.search / self.plan.rounds if self.plan.even else self._search_share()
-        budget = int(self._aim(self._left()) * share) if number == 0 or self.plan.even else 0
+        budget = int(self._aim(self.left()) * share) if number == 0 or self.plan.even else 0
         alive = [hunt for hunt in self.hunts if not hunt.given_up]
         if number and not self.plan.even:
             return
@@ -198,7 +158,7 @@ class Rounds:
         rungs = 1 if number else math.ceil(math.log2(len(alive))) + 1
         if self.time_limit is not None and not number:
             rungs = max(rungs, 2)  # the first is small, to see how long it takes to learn
-        final = max(1, int(self._left() * (1 - share - self.plan.refine)))
+        final = max(1, int(self.left() * (1 - share - self.plan.refine)))
         for rung in range(rungs):
             last = rung == rungs - 1
             limit = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
@@ -223,7 +183,7 @@ class Rounds:
 
     def _search_on(self) -> None:
         """Where nothing was found, what tells the secrets apart may be rare: half of what is left looks for it."""
-        count = self._left() // 2
+        count = self.left() // 2
         for hunt in self.hunts[: max(1, count // _FEWEST)]:
             most = _LAST * self.plan.most_search if hunt.counts_all else 2 * MOST_LEARNED
             self._learn(hunt, min(count // len(self.hunts), most), count, MOST_LEARNED, FAMILIES)
@@ -238,12 +198,12 @@ class Rounds:
 
     def _learn(self, hunt: Hunt, calls: int, final: int, most: int, families: Collection[str]) -> None:
         """Draw releases of one pair, and learn from all it has."""
-        for batch, labels in self.batches(hunt, min(calls, self._left()), WHOLE // 2):
+        for batch, labels in self.batches(hunt, min(calls, self.left()), WHOLE // 2):
             hunt.add(batch, labels)
         begin = time.perf_counter()
         hunt.learn(self._goal(final, 3.2), most, families)
         self.learning = (time.perf_counter() - begin) / max(hunt.calls, 1)
-        self._go_on()
+        self.go_on()
 
     def _search_share(self) -> float:
         return min(self.plan.search + _FOR_A_PAIR * (len(self.hunts) - 1), max(self.plan.search, _MOST_FOR_SEARCH))
@@ -268,7 +228,7 @@ class Rounds:
         if not worth:
             return
         cheap = all(candidate.hunt.counts_all for candidate in worth)  # to draw and to count is all there is to do
-        left = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
+        left = self.left() // (self.plan.rounds - number) if self.plan.even else self.left()
         left = left if cheap else self._aim(left)
         best = worth
         cut = best[0].cut
@@ -291,7 +251,7 @@ class Rounds:
             rivals = hunt.rivals()
             rest = count
             while rest > 0:
-                batch, labels = self._draw(pair, min(rest, self.box.block), weight)
+                batch, labels = self.draw(pair, min(rest, self.box.block), weight)
                 rest -= len(batch)
                 firsts = ~labels if candidate.cut.swapped else labels
                 if 2 * rest > count:
@@ -302,12 +262,12 @@ class Rounds:
                         rival.taught()
                         rival.add(batch, firsts)
                 self._recent = batch
-                self._go_on()
+                self.go_on()
                 if self._past(0.35 + 0.15 * number_of / len(worth)):
                     break
             for rival in rivals:
                 rival.taught()
-            goal = replace(self._goal(max(1, left - count if self.plan.even else self._left()), 3.6), cells=160)
+            goal = replace(self._goal(max(1, left - count if self.plan.even else self.left()), 3.6), cells=160)
             hunt.candidates = [c for c in hunt.candidates if c not in rivals] + [
                 replace(rival.again(goal), refined=True) for rival in rivals
             ]
@@ -316,17 +276,17 @@ class Rounds:
         """Look inside the events that promise most."""
         if number or self.plan.even or self._past(0.5):
             return
-        goal, calls = self._goal(max(1, self._left()), 3.6), int(_ZOOM * self._aim(self._left()))
+        goal, calls = self._goal(max(1, self.left()), 3.6), int(_ZOOM * self._aim(self.left()))
         for candidate in self._worth(_REFINED):
             zoom(self, candidate.hunt, goal, calls, _LEVELS, _QUICK)
 
     def batches(self, hunt: Hunt, count: int, weight: int) -> Iterator[tuple[Batch, Booleans]]:
         """So many releases of a pair, in parts; fewer where it is time to end."""
         while count > 0:
-            batch, labels = self._draw(hunt.pair, min(count, self.box.block), weight)
+            batch, labels = self.draw(hunt.pair, min(count, self.box.block), weight)
             count -= len(batch)
             yield batch, labels
-            self._go_on()
+            self.go_on()
 
     def _goal(self, calls: int, doubt: float) -> Goal:
         middle = max(1, calls >> self.plan.looks // 2)  # of the looks that are planned
@@ -354,7 +314,7 @@ class Rounds:
             begin = time.perf_counter()
             candidate.event.among(Batch(self._recent.releases, self._recent.seconds))
             self.overhead = (time.perf_counter() - begin) / len(self._recent)
-        planned = self._left() // (self.plan.rounds - number) if self.plan.even else self._left()
+        planned = self.left() // (self.plan.rounds - number) if self.plan.even else self.left()
         if planned < 20:
             return False
         trials = self._on_trial(number, candidate, weight, planned * (0.85 if self.time_limit is not None else 1.0))
@@ -364,7 +324,7 @@ class Rounds:
             count = min(planned - trial.calls, self.box.block)
             if trial.calls == 0:
                 count = min(count, max(1000, self.box.block // 8))
-            batch, labels = self._draw(trial.pair, count, weight)
+            batch, labels = self.draw(trial.pair, count, weight)
             due = [each.take(batch, labels) for each in trials]
             if any(due):
                 self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
@@ -374,8 +334,8 @@ class Rounds:
                     and self._disappoints(number, trial, planned)
                 ):
                     return True
-            self._go_on()
-            possible = trial.calls + self._left()
+            self.go_on()
+            possible = trial.calls + self.left()
             planned = min(planned, possible) if self.plan.even else possible
         self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
         return self.plan.even

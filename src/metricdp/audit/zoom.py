@@ -12,8 +12,9 @@ from typing import Protocol
 
 from metricdp.audit.boxes.box import Batch
 from metricdp.audit.coins import WHOLE
+from metricdp.audit.events.candidate import Candidate
 from metricdp.audit.events.scores import Given, Labels
-from metricdp.audit.events.search import Candidate, Hunt
+from metricdp.audit.events.search import Hunt
 from metricdp.audit.events.threshold import Goal
 from metricdp.exact.arrays import Booleans
 
