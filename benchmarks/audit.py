@@ -14,6 +14,8 @@ is theirs. One may look at any moment, since our bounds stand whenever an audit 
 bits and digits of floats out of sight, as DP-Sniper's features do; --machine looks at them too.
 
 What is said of peers is what was found by this program with the version that is named: the claim, the pair, the event.
+privkit and mldp-text ask for numpy before 2, and privkit for deep learning besides, so they go into environments of
+their own: pip install metricdp privkit --no-deps, and what `import privkit` asks for.
 """
 
 from __future__ import annotations
@@ -228,19 +230,19 @@ def mldp_boxes(library: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
 
 
 def privkit_boxes(library: Any) -> Iterator[tuple[str, Any, Any, list[Any]]]:
-    """Its planar Laplace noise, epsilon 0.01 for a metre, at two places, for secrets 100 m apart."""
+    """Its planar Laplace noise, epsilon 0.01 for a metre, at three places, for secrets 0.0009 degrees apart."""
     noise = library.PlanarLaplace(epsilon=0.01)
 
     def release(secret: Any) -> Any:
         return noise.get_obfuscated_point(*secret)[:2]
 
     step = 0.0009
-    yield (
-        "PlanarLaplace",
-        release,
-        m.great_circle() / 100,
-        [((60.0, 10.0), (60.0 + step, 10.0)), ((48.0, 2.0), (48.0, 2.0 + step)), ((0.1, 10.0), (0.1 + step, 10.0))],
-    )
+    for where, pair in (
+        ("60° N, a pair north and south", ((60.0, 10.0), (60.0 + step, 10.0))),
+        ("48° N, a pair east and west", ((48.0, 2.0), (48.0, 2.0 + step))),
+        ("0.1° N, a pair north and south", ((0.1, 10.0), (0.1 + step, 10.0))),
+    ):
+        yield f"PlanarLaplace at {where}", release, m.great_circle() / 100, [pair]
 
 
 class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):

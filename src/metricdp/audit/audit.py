@@ -109,7 +109,7 @@ def run(
     if pairs is not None:
         apart = given_pairs(pairs, promise.metric)
     elif isinstance(box, (Samples, Program)):
-        raise ArgumentError("say which pair of secrets the releases are of, as in pairs=[(0, 1)]")
+        raise ArgumentError("say with pairs=.. which pair of secrets the releases are of")
     else:
         apart = find_pairs(box, mechanism, promise.metric)
     if isinstance(box, Samples) and len(apart) != 1:

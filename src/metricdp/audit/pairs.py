@@ -70,7 +70,7 @@ def find_pairs(box: Box, mechanism: Any, metric: Metric) -> list[Apart]:
             seen.add(key)
             found.append(((x, y), distance))
     if not found:
-        raise ArgumentError(f"no secrets of {metric} were found that the box takes: give some, as in pairs=[(0, 1)]")
+        raise ArgumentError(f"no secrets of {metric} were found that the box takes: give some with pairs=..")
     found.sort(key=lambda each: abs(math.log(each[1])))
     near = found[: _MOST // 2]
     rest = found[_MOST // 2 :]
