@@ -6,6 +6,7 @@ import pytest
 import metricdp as mdp
 from metricdp.audit import audit, rows
 from metricdp.audit.events.smoothing import shrunk
+from metricdp.audit.gallery import broken
 
 m = mdp.metrics
 
@@ -74,3 +75,18 @@ def test_a_box_that_says_one_thing_alone_is_asked_half_of_the_times_at_most():
     assert evidence.ended == "there was no event to test"
     assert 4_000 < evidence.samples < 7_000
     assert any("one and the same release" in note for note in evidence.notes)
+
+
+def test_a_cell_that_one_secret_never_reaches_is_not_drawn_to_the_others():
+    """Noise of one ratio everywhere, cut off at one end: 90 against 0 is no luck of a ratio of e."""
+    more = np.array([np.e, 1.0, np.e, 1.0, 0.0]) * 5000
+    less = np.array([1.0, np.e, 1.0, np.e, 0.0]) * 5000
+    more[-1] = 90.0
+    drawn = shrunk(more, less)
+    assert np.log(drawn[0][-1] / drawn[1][-1]) > 2.5
+
+
+def test_noise_that_is_cut_off_is_caught():
+    """Values that one secret alone reaches, beside a heap of them whose ratio is the one that is promised."""
+    shown = {exhibit.name: exhibit for exhibit in broken()}
+    assert shown["geometric within a window"].audit(confidence=0.9).scale_at_least > 2

@@ -14,4 +14,4 @@ def shows(output, text):
 
 @pytest.mark.long
 def test_every_block_of_the_guide_works(tmp_path):
-    assert follow(GUIDE, tmp_path, fails="accused", shows=shows) == 5
+    assert follow(GUIDE, tmp_path, fails="accused", shows=shows) == 6

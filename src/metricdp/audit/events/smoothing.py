@@ -56,14 +56,23 @@ def shrunk(more: Floats, less: Floats) -> tuple[Floats, Floats]:
     variance = 1 / (more + 0.5) + 1 / (less + 0.5)
     sizes = np.abs(ratios)
     centre, spread = _spread_of(sizes, variance)
-    against = _likely(sizes - centre, spread + variance) - _likely(ratios, _WIDE**2 + variance)
+    offset = math.log((totals[0] + 1) / (totals[1] + 1))
+    apart = _deviance(more, less, np.sign(ratios) * centre + offset) * variance  # in place of a normal law's square
+    usually = -0.5 * (np.log(spread + variance) + apart / (spread + variance))
+    against = usually - _likely(ratios, _WIDE**2 + variance)
     odd = 1 / (1 + len(ratios) * np.exp(np.clip(against, -40, 40)))
     usual = centre + (sizes - centre) * spread / (spread + variance)
     likely = (1 - odd) * usual + odd * sizes * _WIDE**2 / (_WIDE**2 + variance)
-    drawn = np.sign(ratios) * likely + math.log((totals[0] + 1) / (totals[1] + 1))
+    drawn = np.sign(ratios) * likely + offset
     chance = 1 / (1 + np.exp(-np.clip(drawn, -40, 40)))
     total = more + less
     return total * chance, total * (1 - chance)
+
+
+def _deviance(more: Floats, less: Floats, odds: Floats) -> Floats:
+    """How much less likely counts are under some log-odds than under their own, doubled; exact where one is 0."""
+    own = _likelihood(more, less)
+    return np.asarray(2 * (own + more * np.logaddexp(0, -odds) + less * np.logaddexp(0, odds)))
 
 
 def _spread_of(sizes: Floats, variance: Floats) -> tuple[float, float]:
