@@ -36,6 +36,7 @@ _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
 _FEWEST = 200  # releases of a pair to learn from at least
 _NEAR = 0.8  # of what the best family of scores promises, for another to be tried again while there are many pairs
+_AGAIN = 4  # a test of several looks that has used 1/2^4 of its calls waits for another search
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
 _MOST_REFINE, _MOST_COUNTED = 3_000_000, 10_000_000
@@ -71,11 +72,7 @@ class Rounds:
         keep_memory()
         self.start = time.perf_counter()
         self.pace, self.largest, self.learning, self.overhead = 1e-6, 0, 0.0, 0.0
-        timed = "time" in self.events
-        given = [event for event in self.events if not (isinstance(event, str) and event == "time")]
-        self.hunts = [
-            Hunt(pair, distance, self.promise, given, timed, self.plan.machine) for pair, distance in self.pairs
-        ]
+        self.hunts = self._hunts()
         try:
             probe(self)
             for number in range(self.plan.rounds):
@@ -98,6 +95,12 @@ class Rounds:
         except KeyboardInterrupt:
             self.ended = "Ctrl-C"
         return conclude(self)
+
+    def _hunts(self) -> list[Hunt]:
+        """A search for every pair, which has seen nothing yet."""
+        timed = "time" in self.events
+        given = [event for event in self.events if not (isinstance(event, str) and event == "time")]
+        return [Hunt(pair, distance, self.promise, given, timed, self.plan.machine) for pair, distance in self.pairs]
 
     # Draws
 
@@ -187,6 +190,15 @@ class Rounds:
         for hunt in self.hunts[: max(1, count // _FEWEST)]:
             most = _LAST * self.plan.most_search if hunt.counts_all else 2 * MOST_LEARNED
             self._learn(hunt, min(count // len(self.hunts), most), count, MOST_LEARNED, FAMILIES)
+
+    def _search_again(self) -> None:
+        """All over again: a search that was led astray by luck is not led there twice."""
+        before, self.hunts = self.hunts, self._hunts()
+        for old, new in zip(before, self.hunts, strict=True):
+            new.looked_at = old.looked_at
+        self._search(0)
+        self._refine(0)
+        self._zoom(0)
 
     def _promising(self, alive: Sequence[Hunt]) -> Collection[str]:
         """The families of scores that look best so far; sums alone, where they do, since others cost much more."""
@@ -320,6 +332,7 @@ class Rounds:
         trials = self._on_trial(number, candidate, weight, planned * (0.85 if self.time_limit is not None else 1.0))
         self.trials += trials
         trial = trials[0]
+        again = planned >> _AGAIN if self.plan.looks > 1 else planned
         while trial.calls < planned:
             count = min(planned - trial.calls, self.box.block)
             if trial.calls == 0:
@@ -335,6 +348,9 @@ class Rounds:
                 ):
                     return True
             self.go_on()
+            if trial.calls > again:  # and it has not shown enough
+                again *= 8
+                self._search_again()
             possible = trial.calls + self.left()
             planned = min(planned, possible) if self.plan.even else possible
         self.bound = max(self.bound, *(each.scale_at_least() for each in trials))
