@@ -22,6 +22,7 @@ from metricdp.audit.pace import keep_memory
 from metricdp.audit.pairs import Apart
 from metricdp.audit.plan import Plan, spent
 from metricdp.audit.probe import probe
+from metricdp.audit.rungs import promising, share_of
 from metricdp.audit.trial import Trial, scale_of
 from metricdp.audit.zoom import zoom
 from metricdp.exact.arrays import Booleans
@@ -35,7 +36,6 @@ _REFINED = 3
 _FOR_A_PAIR, _MOST_FOR_SEARCH = 0.025, 0.4  # shares of all calls
 _QUICK = 60_000  # releases to learn from, while there are many pairs
 _FEWEST = 200  # releases of a pair to learn from at least
-_NEAR = 0.8  # of what the best family of scores promises, for another to be tried again while there are many pairs
 _AGAIN = 4  # a test of several looks that has used 1/2^4 of its calls waits for another search
 _LAST = 3  # times as many releases as before, when few pairs are left
 _ERROR = 0.02  # of a logarithm, that it takes to choose a threshold
@@ -165,11 +165,11 @@ class Rounds:
         for rung in range(rungs):
             last = rung == rungs - 1
             limit = self.plan.most_search * (_LAST if last else 1) if rung or self.time_limit is None else 8000
-            each = min(max(_FEWEST, int(budget * _share(rung, rungs)) // len(alive)), limit)
+            each = min(max(_FEWEST, int(budget * share_of(rung, rungs)) // len(alive)), limit)
             if self.time_limit is not None and self.learning:
                 each = min(each, int(0.25 * self.time_limit / rungs / len(alive) / self.learning))
             most = MOST_LEARNED if last else _QUICK if rung else _QUICK // 3
-            families = FAMILIES if last or not rung else self._promising(alive)
+            families = FAMILIES if last or not rung else promising(alive)
             for hunt in alive:
                 few = hunt.counts_all  # then all that were drawn are looked at
                 self._learn(hunt, each if few else min(each, 2 * most), final, most, families)
@@ -199,14 +199,6 @@ class Rounds:
         self._search(0)
         self._refine(0)
         self._zoom(0)
-
-    def _promising(self, alive: Sequence[Hunt]) -> Collection[str]:
-        """The families of scores that look best so far; sums alone, where they do, since others cost much more."""
-        best = {name: max(hunt.by_family.get(name, -math.inf) for hunt in alive) for name in FAMILIES}
-        most = max(best.values())
-        if most <= 0:
-            return FAMILIES
-        return ("linear",) if best["linear"] == most else [name for name in FAMILIES if best[name] > _NEAR * most]
 
     def _learn(self, hunt: Hunt, calls: int, final: int, most: int, families: Collection[str]) -> None:
         """Draw releases of one pair, and learn from all it has."""
@@ -403,12 +395,3 @@ class Rounds:
                     luck = other.cut.noise * left + 2 * other.cut.error
                     best = max(best, other.promise - scale_of(luck, hunt.distance))
         return best > hoped
-
-
-def _share(rung: int, rungs: int) -> float:
-    """The part of a search's calls that a rung has: much while all pairs are there, since a pair given up is lost."""
-    if rungs == 1:
-        return 1.0
-    if rungs == 2:
-        return (0.3, 0.7)[rung]
-    return (0.1, 0.35)[rung] if rung < 2 else 0.55 / (rungs - 2)

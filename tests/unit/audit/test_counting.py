@@ -5,8 +5,11 @@ import pytest
 
 import metricdp as mdp
 from metricdp.audit import audit, rows
+from metricdp.audit.audit import run
 from metricdp.audit.events.smoothing import shrunk
 from metricdp.audit.gallery import broken
+from metricdp.audit.plan import Plan
+from metricdp.audit.rounds import Rounds
 
 m = mdp.metrics
 
@@ -90,3 +93,37 @@ def test_noise_that_is_cut_off_is_caught():
     """Values that one secret alone reaches, beside a heap of them whose ratio is the one that is promised."""
     shown = {exhibit.name: exhibit for exhibit in broken()}
     assert shown["geometric within a window"].audit(confidence=0.9).scale_at_least > 2
+
+
+def test_a_test_that_shows_too_little_waits_for_another_search(monkeypatch):
+    """The first search is led astray: it sees one pair alone, whose secrets hardly differ."""
+    generator = np.random.default_rng(11)
+    chances = np.array([0.5, 0.52, 0.9])
+    box = rows(lambda secrets: (generator.random(len(secrets)) < chances[np.asarray(secrets, dtype=int)]).astype(int))
+    search, seen = Rounds._search, []
+
+    def astray(self, number):
+        hunts = self.hunts
+        if not seen:
+            self.hunts = hunts[:1]
+        seen.append(number)
+        search(self, number)
+        self.hunts = hunts
+
+    monkeypatch.setattr(Rounds, "_search", astray)
+    evidence = run(
+        box,
+        [(0, 1), (0, 2)],
+        m.discrete(),
+        0.99,
+        2_000_000,
+        None,
+        (),
+        lambda done, planned, bound: bound > 0.5,
+        Plan(looks=7),
+    )
+    assert seen.count(0) == 2
+    assert evidence.tested[0].pair in ((0, 1), (1, 0))
+    assert evidence.pair in ((0, 2), (2, 0))
+    assert 0.5 < evidence.scale_at_least < np.log(0.5 / 0.1)
+    assert sum(test.alpha for test in evidence.tested) <= 0.01 + 1e-12
