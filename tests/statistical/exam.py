@@ -22,7 +22,7 @@ from metricdp.exact.level import ln
 from metricdp.metrics import Guarantee, absolute, discrete
 
 BETA = 0.1
-ROUNDS = 20
+ROUNDS = 14
 PLAN = Plan(search=0.3, refine=0.05, rounds=ROUNDS, even=True, machine=False)
 LOOKS = (1, 4)
 

@@ -324,7 +324,7 @@ class Rounds:
         trials = self._on_trial(number, candidate, weight, planned * (0.85 if self.time_limit is not None else 1.0))
         self.trials += trials
         trial = trials[0]
-        again = planned >> _AGAIN if self.plan.looks > 1 else planned
+        again = planned >> _AGAIN if self.plan.looks > 1 and not self.plan.even else planned
         while trial.calls < planned:
             count = min(planned - trial.calls, self.box.block)
             if trial.calls == 0:

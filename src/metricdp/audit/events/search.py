@@ -127,6 +127,8 @@ class Hunt:
             families: the scores to try, by what ``by_family`` calls them.
         """
         self._goal, self.constant, self.note = goal, False, ""
+        if not self._batches:  # there was nothing left to draw
+            return
         batch, labels = self._together()
         size = len(batch)
         half = min(size // 2, most)
