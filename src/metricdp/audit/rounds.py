@@ -11,6 +11,7 @@ from typing import Any
 
 from metricdp.audit.betting import PLANNED
 from metricdp.audit.boxes.box import Batch, Box
+from metricdp.audit.closer import look_closer
 from metricdp.audit.coins import WHOLE, coins, weight_for
 from metricdp.audit.conclusion import conclude
 from metricdp.audit.events.candidate import Candidate
@@ -277,12 +278,14 @@ class Rounds:
             ]
 
     def _zoom(self, number: int) -> None:
-        """Look inside the events that promise most."""
+        """Look inside the events that promise most, and at the threshold of the best once more."""
         if number or self.plan.even or self._past(0.5):
             return
         goal, calls = self._goal(max(1, self.left()), 3.6), int(_ZOOM * self._aim(self.left()))
         for candidate in self._worth(_REFINED):
             zoom(self, candidate.hunt, goal, calls, _LEVELS, _QUICK)
+        if (chosen := self._chosen()) is not None:
+            look_closer(self, chosen, replace(goal, cells=160), self._weight(chosen))
 
     def batches(self, hunt: Hunt, count: int, weight: int) -> Iterator[tuple[Batch, Booleans]]:
         """So many releases of a pair, in parts; fewer where it is time to end."""
