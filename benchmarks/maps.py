@@ -361,6 +361,10 @@ def stopped(names: tuple[str, ...], limits: list[float]) -> None:
             print(f"{name:<12}{limit:6g}{facts.get('status') or left(facts, limit, best)}", flush=True)
 
 
+_PROOF = 1e-8
+"""What it may cost to prove that a closed form, which is computed in floats here, is private: a billionth or two."""
+
+
 def left(facts: dict[str, Any], limit: float, best: float) -> str:
     """One line of it, and which of the bars it misses."""
     over, rest = max(facts["searched"] - limit, 0.0), facts["passed"] - facts["searched"]
@@ -368,8 +372,7 @@ def left(facts: dict[str, Any], limit: float, best: float) -> str:
     shown = f"{over:6.2f} s{rest:12.2f} s{work:>17}{facts['memory']:8.2f} GB{100 * facts['gap']:8.2f}%"
     missed = {
         "LATE": over > 2,
-        "WORSE": facts["loss"]
-        > best * (1 + 1e-8),  # the closed form is in floats: to prove it costs a billionth or two
+        "WORSE": facts["loss"] > best * (1 + _PROOF),
         "NO BOUND": facts["bound"] <= 0,
         "NOT PRIVATE": not facts["holds"],
     }
