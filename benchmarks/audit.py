@@ -67,11 +67,11 @@ PUBLISHED = {
     "PrefixSum": (0.504012, 96.98),
     "NumericalSVT": (0.034324, 151.69),
 }
-MOST_RELEASES = 2_000_000_000
+MOST_RELEASES = 1_600_000_000
 """Releases that each of the twenty has at most, search included; the audit ends as soon as its bound is the published
 one, or where it has used as many processor seconds as DP-Sniper's printed ones. One rule for all of them."""
 
-LOOKS = 8
+LOOKS = 7
 """Moments that a test plans its bound for, each after twice as many releases as the one before it."""
 
 

@@ -19,6 +19,7 @@ __all__ = ["look_closer"]
 
 _SHARE, _MOST = 10, 10_000_000  # of the calls of the test, one in so many; they are kept until the threshold is chosen
 _LUCK = 8  # times as much in the threshold as in the test to come
+_DOUBT = 2  # times as much as before: a rare event that looks a little better than a common one does so by luck
 
 
 def look_closer(draws: Draws, candidate: Candidate, goal: Goal, weight: int) -> Candidate:
@@ -37,6 +38,6 @@ def look_closer(draws: Draws, candidate: Candidate, goal: Goal, weight: int) -> 
         return candidate
     for batch, labels in draws.batches(hunt, count, WHOLE - weight if cut.swapped else weight):
         candidate.add(batch, labels)
-    again = replace(candidate.again(goal), refined=True)
+    again = replace(candidate.again(replace(goal, doubt=_DOUBT * goal.doubt)), refined=True)
     hunt.candidates = [again if each is candidate else each for each in hunt.candidates]
     return again
